@@ -1,5 +1,5 @@
 /**
- * Checks that the rows in `scripts/agent-interfaces/` match the code and cover every name that the programs declare.
+ * Checks that the rows in `scripts/agent-interfaces/` match the code, and cover every name that the programs declare.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,11 +33,11 @@ import { CodexSettings, readOpened } from '../src/kinds/codex/settings.ts';
 import { ThreadItem } from '../src/kinds/codex/translate/wire.ts';
 import type { SessionUpdate } from '../src/contract/provider.ts';
 
-test('every name that the SDK and Codex declare has one row, and no other name has one', () => {
+test('every name that the SDK and Codex declare has exactly one row, and no other name has a row', () => {
   expect(findAllProblems()).toEqual([]);
 });
 
-test('a message type that a new SDK adds or drops is a problem', async () => {
+test('a message type that a new SDK adds or drops is reported as a problem', async () => {
   const declared = new URL(
     '../../../node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts',
     import.meta.url,
@@ -74,7 +74,7 @@ test('docs/terminal-commands.md has the current commands and keys of the termina
 const withState = (section: Section, ...wanted: State[]): string[] =>
   [...statesOf(section)].flatMap(([name, state]) => (wanted.includes(state) ? [name] : []));
 
-/** Starts a session of a scripted Claude Code. `asked` has the used members of the query. */
+/** Starts a session of a scripted Claude Code. `asked` collects the members of the query that the session has used. */
 async function startClaude(more: Partial<ClaudeSessionOptions> = {}) {
   const said = new TransformStream<unknown, unknown>();
   const writer = said.writable.getWriter();
@@ -132,7 +132,10 @@ test('the options of a session of Claude Code are those in rows marked “used�
   expect([...set].toSorted()).toEqual(withState(claude.claudeOptions, 'used').toSorted());
 });
 
-/** By request: the query's method or the option that makes or answers it. Absent if the SDK has neither. */
+/**
+ * For each request, the method of the query or the option with which the code makes or answers the request. A request
+ * is absent here if the SDK has no method or option for it.
+ */
 const wayOf: Record<string, string> = {
   initialize: 'initializationResult',
   interrupt: 'interrupt',
@@ -215,7 +218,7 @@ test('the methods and requests that a session of Claude Code uses are those in r
   expect(made.toSorted()).toEqual(withState(claude.claudeRequests, 'used').toSorted());
 });
 
-/** A message with the fields of all kinds of messages. */
+/** A message that has the fields of all message types. */
 const talkative = {
   session_id: 's',
   uuid: 'u',
@@ -235,7 +238,7 @@ const talkative = {
   is_error: true,
 };
 
-/** Messages that need other fields than `talkative` to be shown. */
+/** Messages that are shown only if they have other fields than `talkative`. */
 const samples: Record<string, object> = {
   assistant: { message: { id: 'm', model: 'm', content: [{ type: 'text', text: 'words' }] } },
   user: {
@@ -258,7 +261,9 @@ const samples: Record<string, object> = {
   rate_limit_event: { rate_limit_info: { status: 'rejected', rateLimitType: 'five_hour' } },
 };
 
-/** Returns the effect of a message in a turn with a running task and tool and an open model message. */
+/**
+ * Returns the effect of a message that arrives in a turn with a running task, a running tool and an open model message.
+ */
 async function effectOf(name: string) {
   const { drafts, updates, say } = await startClaude();
   const tasks = [{ task_id: 'a', task_type: 'local_agent', description: 'x' }];
@@ -282,7 +287,7 @@ test.for([...statesOf(claude.claudeMessages)])(
   async ([name, state]) => {
     const { done, isKept } = await effectOf(name);
     const isSilent = done.length === 0;
-    // A used message may change only internal state.
+    // A message marked “used” may change only internal state.
     const isOpen = state === 'used' && !name.startsWith('result/');
     const mustBeSilent = state === 'passed by' || state === 'kept';
     expect({ isKept, isSilent }).toEqual({
@@ -301,7 +306,7 @@ const opened = {
   sandbox: { type: 'readOnly' },
 };
 
-/** Starts a session of Codex with a running turn, and collects the effects of notifications. */
+/** Starts a Codex session with a running turn, and collects the effects of notifications. */
 async function startCodex() {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
@@ -316,7 +321,8 @@ async function startCodex() {
     return take === undefined ? answer : take(answer);
   };
   const settings = readOpened(opened);
-  if (settings === undefined) throw new Error('The opened thread is not read.');
+  if (settings === undefined)
+    throw new Error('The response with the opened thread could not be read.');
   const session = new CodexSession({
     server: { request, tryRequest: request } as unknown as AppServer,
     threadId: 'thread',
@@ -329,7 +335,7 @@ async function startCodex() {
     settings: new CodexSettings(settings),
     rollouts: new Rollouts({ CODEX_HOME: '/nowhere' }),
     runsUserCommands: true,
-    startThread: () => Promise.reject(new Error('This Codex starts no other thread.')),
+    startThread: () => Promise.reject(new Error('This test’s Codex starts no other thread.')),
     leave: async () => {},
   });
   await session.send('words', 'ours');
@@ -348,7 +354,7 @@ test('notifications of Codex in rows marked “passed by” have no effect', asy
   }
 });
 
-/** Returns the names in Codex' code that are literals in requests and comparisons. */
+/** Returns the names that are literals in the requests and comparisons of the code for Codex. */
 async function namesInCode(): Promise<Set<string>> {
   const folder = new URL('../src/kinds/codex/', import.meta.url).pathname;
   const files = (await readdir(folder, { recursive: true })).filter(
@@ -371,7 +377,7 @@ test('the requests and notifications that the code for Codex names are those in 
   }
 });
 
-test('Codex gets answers to the requests in rows marked “used”, and errors for others', async () => {
+test('Codex gets answers to requests in rows marked “used”, and errors as answers to other requests', async () => {
   const requests = new CodexRequests(async () => ({ outcome: 'cancelled', reason: 'turn_ended' }));
   const { signal } = new AbortController();
   for (const [name, state] of statesOf(codex.codexServerRequests)) {

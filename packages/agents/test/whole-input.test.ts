@@ -1,6 +1,6 @@
 /**
- * For every agent, `inputTokens` is a turn's whole input: here 100 new tokens, 10 written to the cache, 20 read from
- * it.
+ * For every agent, `inputTokens` is all input of a turn: here 100 new tokens, 10 written to the cache, and 20 read from
+ * the cache.
  */
 import type { Usage } from '@liminal/protocol';
 import { expect, test } from 'vitest';

@@ -12,36 +12,41 @@ import { type ConnectionStatus, LiveSocket } from './socket/live-socket.ts';
 import { Cell, type Store } from './store.ts';
 
 export interface ClientOptions {
-  /** The server's address, e.g. `http://127.0.0.1:4400`. In a browser the default is the page's own origin. */
+  /** The server's address, e.g. `http://127.0.0.1:4400`. In a browser, the default is the page's own origin. */
   baseUrl?: string;
-  /** The bearer token of a program. A browser needs none: it is signed in by its cookie and `key`. */
+  /** The bearer token of a program. A browser needs no token: its cookie and `key` sign it in. */
   token?: string;
-  /** The key that sign-in stored for the page's origin (`localStorage`, `liminal:key`). */
+  /** Returns the key that sign-in has stored for the page's origin (`localStorage`, `liminal:key`). */
   key?: () => string | undefined;
-  /** The storage of messages until the server has them; by default in memory. */
+  /** The storage of messages that the server does not have yet; by default in memory. */
   outbox?: OutboxStorage;
   /** The storage of the messages' files; by default in memory. */
   files?: FileStorage;
-  /** Whether the client follows sessions over a WebSocket; default true. Otherwise only requests and files work. */
+  /**
+   * Whether the client subscribes to sessions over a WebSocket; default: true. If false, only requests and files work.
+   */
   isLive?: boolean;
-  /** Whether messages that begin with `!` are commands of their writer; must be false for text that others wrote. */
+  /**
+   * Whether messages that begin with `!` are shell commands of their sender; must be false if other people wrote the
+   * text.
+   */
   runCommands?: boolean;
 }
 
-/** A connection to one server: requests, live sessions and the state of the connection. */
+/** A client of one server: requests, live sessions and the state of the connection. */
 export interface LiminalClient {
   readonly requests: Requests;
   readonly connection: Store<ConnectionStatus>;
   readonly sessions: SessionsStore;
   /** Files of messages, on this device and on the server. */
   readonly files: Files;
-  /** The session's store, which is created by the first call and followed until `release`. */
+  /** Returns the session's store. The first call creates the store and subscribes to the session, until `release`. */
   session(sessionId: string): SessionStore;
-  /** Stops following a session and drops its store. */
+  /** Ends the subscription to a session and drops its store. */
   release(sessionId: string): void;
-  /** Follows one run by its canonical events, until the returned store is closed. */
+  /** Follows one run by its canonical events. The caller must close the returned store. */
   run(runId: string): RunStore;
-  /** Reconnects now instead of after the wait. */
+  /** Reconnects now, without waiting for the next attempt. */
   retry(): void;
   close(): void;
 }
@@ -108,7 +113,9 @@ export function createClient(options: ClientOptions = {}): LiminalClient {
   };
 }
 
-/** Node accepts headers with a WebSocket and browsers do not, so only programs can send a token. */
+/**
+ * Only programs can send a token with a WebSocket, because Node accepts headers for a WebSocket and browsers do not.
+ */
 const SocketWithHeaders = WebSocket as unknown as new (
   url: string,
   options: { headers: Record<string, string> },

@@ -1,4 +1,6 @@
-/** A typed client for browsers and Node ≥ 22: requests, live sessions, and a connection that reconnects by itself. */
+/**
+ * A typed client for browsers and Node ≥ 22: requests, live sessions, and a connection that reconnects automatically.
+ */
 export { type ClientOptions, createClient, type LiminalClient } from './client.ts';
 export { describeFile } from './files/describe-file.ts';
 export type { Files, Upload } from './files/files.ts';
@@ -6,7 +8,7 @@ export { fileUri, localUri, withUri } from './files/local-uri.ts';
 export type { FileStorage } from './files/storage.ts';
 export { ApiError, describeError, isRetryable as isForLater } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
-/** The reducer of a run's events (seed 001), which history also uses, and the renderer of its result. */
+/** The reducer of a run's events (seed 001), which history also uses, and the functions that render its result. */
 export {
   foldResponse as applyEvent,
   emptyResponse,

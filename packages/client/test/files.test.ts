@@ -73,7 +73,7 @@ it('a file without a type is sent as bytes, or with the given type', async () =>
   expect(taken.type).toBe('text/plain');
 });
 
-it('a missing file and a missing server have different errors', async () => {
+it('a missing file and an unavailable server give different errors', async () => {
   const gone = requests().getBlob('b'.repeat(64));
   await expect(gone).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND', status: 404 });
   const away = requests();
@@ -83,7 +83,7 @@ it('a missing file and a missing server have different errors', async () => {
   await expect(away.putBlob(new Blob([bytes]))).rejects.toMatchObject({ code: 'UNREACHABLE' });
 });
 
-it('SAFE: a program sends one name of its own with all requests, by which the server lets programs take turns', async () => {
+it('SAFE: a program sends one name of its own with all requests, and the server lets programs take turns by name', async () => {
   names.clear();
   await requests().putBlob(new Blob([bytes], { type: 'image/png' }));
   await requests().getBlob(hash);

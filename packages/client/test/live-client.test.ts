@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket as ServerSocket, WebSocketServer } from 'ws';
 import { ApiError, createClient, type LiminalClient, type Store } from '@liminal/client';
 
-/** A server with one session that a test controls. */
+/** A server that the test controls, with one session. */
 class Stage {
   readonly http: Server;
   readonly sockets: ServerSocket[] = [];
@@ -69,7 +69,7 @@ afterEach(() => {
   stage.http.closeAllConnections();
 });
 
-it('follows a session, and continues from its cursor after a broken connection', async () => {
+it('subscribes to a session, and continues from its cursor after the connection broke', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   expect(stage.subscriptions()[0]).toEqual({
@@ -87,7 +87,7 @@ it('follows a session, and continues from its cursor after a broken connection',
   await until(() => textOf(session) === 'Hello');
 });
 
-it('an append that does not fit is answered by one new subscription', async () => {
+it('after an append that does not match, the client subscribes again once', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', 'Hel', 't1:4'));
@@ -101,7 +101,7 @@ it('an append that does not fit is answered by one new subscription', async () =
   expect(stage.subscriptions()).toHaveLength(2);
 });
 
-it('many messages cause one notification', async () => {
+it('many messages together cause one notification', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', '', 't1:0'));
@@ -118,7 +118,7 @@ it('many messages cause one notification', async () => {
   expect(notified).toBeLessThan(400);
 });
 
-it('a message that cannot be sent keeps its text with a reason, and can be sent again', async () => {
+it('a message that cannot be sent keeps its text and gets a reason, and can be sent again', async () => {
   const session = client.session('s1');
   await session.send('Do it');
   const [failed] = session.getSnapshot().pending;
@@ -132,7 +132,7 @@ it('a message that cannot be sent keeps its text with a reason, and can be sent 
   expect(session.getSnapshot().pending).toMatchObject([{ state: 'sent' }]);
 });
 
-it('a message waits while the server is unavailable, and is sent once there is a connection', async () => {
+it('a message waits while the server is unavailable, and is sent when there is a connection', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   const { answer } = stage;
@@ -145,7 +145,7 @@ it('a message waits while the server is unavailable, and is sent once there is a
   await until(() => session.getSnapshot().pending[0]?.state === 'sent');
 });
 
-it('a refused request rejects with its code, status and sentence', async () => {
+it('a refused request rejects with its code, status and message', async () => {
   const refusal = client.requests.status('none');
   await expect(refusal).rejects.toBeInstanceOf(ApiError);
   await expect(refusal).rejects.toMatchObject({
@@ -169,7 +169,7 @@ it('a search sends any text and a project, and returns the hits', async () => {
   expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
 });
 
-it('a wrongly shaped answer and a missing server have different errors', async () => {
+it('an answer with a wrong shape and an unavailable server give different errors', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   stage.http.close();
@@ -180,7 +180,7 @@ it('a wrongly shaped answer and a missing server have different errors', async (
   });
 });
 
-it('a refused client has the state `refused`, and connects at the next attempt once it is allowed', async () => {
+it('a client that the server does not accept has the state `refused`, and connects when it tries again after being accepted', async () => {
   const { connection } = client;
   await until(() => connection.getSnapshot().state === 'open');
   const welcome = stage.answer;
@@ -195,7 +195,7 @@ it('a refused client has the state `refused`, and connects at the next attempt o
   expect(stage.sockets).toHaveLength(2);
 });
 
-it('temporary load failures are retried automatically', async () => {
+it('loads that fail temporarily are retried automatically', async () => {
   const away = { error: { code: 'STORE_READ_FAILED', message: 'The database is away.' } };
   const { answer } = stage;
   stage.answer = () => ({ status: 503, body: away });
@@ -207,7 +207,7 @@ it('temporary load failures are retried automatically', async () => {
   await until(() => stage.subscriptions().length === 1);
   await until(() => client.sessions.getSnapshot().phase === 'ready');
 
-  // The same if the subscription fails.
+  // A subscription that fails has the same effect.
   const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
   stage.send({ type: 'session:error', sessionId: 's1', ...problem });
   await until(() => session.getSnapshot().problem?.message === 'Redis is away.');
@@ -227,7 +227,7 @@ it('a request without an answer on an open connection is sent again', async () =
   expect(stage.sockets).toHaveLength(1);
 });
 
-it('a missing session fails with the server’s message', async () => {
+it('loading a session that does not exist fails with the server’s message', async () => {
   const session = client.session('s2');
   stage.answer = () => ({
     status: 404,
@@ -237,7 +237,7 @@ it('a missing session fails with the server’s message', async () => {
   expect(session.getSnapshot().problem).toEqual({ code: 'SESSION_NOT_FOUND', message: 'No s2.' });
 });
 
-it('a deleted session ends its view and its subscription, and drops its unsent messages', async () => {
+it('when a session is deleted, its view and its subscription end, and its unsent messages are removed', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', 'Hello', 't1:4'));
@@ -255,7 +255,7 @@ it('a deleted session ends its view and its subscription, and drops its unsent m
   expect(client.session('s1').getSnapshot().pending).toEqual([]);
 });
 
-it('a session that is gone when the server is back counts as deleted', async () => {
+it('a session that no longer exists when the server is back counts as deleted', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', 'Hello', 't1:4'));
@@ -298,7 +298,7 @@ function textOf(
   return item !== undefined && 'content' in item ? item.content : '';
 }
 
-/** Resolves once `holds` returns true; the test's own timeout is the limit. */
+/** Resolves when `holds` returns true; the test's own timeout is the limit. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

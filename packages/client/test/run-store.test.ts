@@ -38,11 +38,11 @@ const line = (event: StreamEvent) =>
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server that gives these answers one after another, and a run followed on it. */
+/** A server that gives these answers one after another, and a run that is read from it. */
 async function follow(...answers: Answer[]) {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
-    // The client's own connection also sends requests to the server.
+    // The client's own connection also sends requests to this server.
     if (request.url !== '/api/run/run-1/events') {
       response.writeHead(404).end();
       return;
@@ -69,13 +69,13 @@ async function follow(...answers: Answer[]) {
   return { store, asked, until };
 }
 
-/** The run's entries as in history, without the times of rendering. */
+/** The entries of the run in history, without the times at which they were rendered. */
 const timeless = (entries: readonly object[]) =>
   entries.map((entry) => ({ ...entry, emittedAt: '' }));
 const whole = toResponse(events.reduce(applyEvent, emptyResponse()))!;
 const shown = timeless(responseToUpserts(whole, ''));
 
-test('FR-001-18: a followed run shows the same as its history, wherever its bytes are cut', async () => {
+test('FR-001-18: a run that is read live gives the same result as its history, at whatever bytes the stream is cut', async () => {
   const all = Buffer.from(events.map(line).join(''));
   const middle = all.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow((response) => {
@@ -89,7 +89,7 @@ test('FR-001-18: a followed run shows the same as its history, wherever its byte
   expect(asked).toEqual([undefined]);
 });
 
-test('after a break, even within a character, the connection resumes after the last event', async () => {
+test('after a break, even in the middle of a character, reading resumes after the last event', async () => {
   const second = Buffer.from(line(events[3]!));
   const middle = second.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow(
@@ -104,7 +104,7 @@ test('after a break, even within a character, the connection resumes after the l
   expect(timeless(store.getSnapshot().entries)).toEqual(shown);
 });
 
-test('a run whose events are gone begins with its snapshot, and continues from there', async () => {
+test('a run whose events are no longer stored begins with its snapshot, and continues from there', async () => {
   const soFar = toResponse(events.slice(0, 3).reduce(applyEvent, emptyResponse()))!;
   const { store, asked, until } = await follow(
     (response) => response.end(`event: snapshot\nid: run-1:2\ndata: ${JSON.stringify(soFar)}\n\n`),
@@ -115,7 +115,7 @@ test('a run whose events are gone begins with its snapshot, and continues from t
   expect(timeless(store.getSnapshot().entries)).toEqual(shown);
 });
 
-test('a request to an unavailable server is repeated', async () => {
+test('a request that finds the server unavailable is repeated', async () => {
   const { asked, until } = await follow(
     (response) => response.destroy(),
     (response) => response.writeHead(503).end(),
@@ -125,7 +125,7 @@ test('a request to an unavailable server is repeated', async () => {
   expect(asked).toEqual([undefined, undefined, undefined]);
 });
 
-test('an empty answer is the end; a refusal has a reason and is not retried', async () => {
+test('an empty answer ends the run; a refusal has a reason and is not retried', async () => {
   const over = await follow((response) => response.writeHead(204).end());
   await over.until('ended');
   const body = JSON.stringify({ error: { code: 'RUN_NOT_FOUND', message: 'There is no run.' } });

@@ -19,13 +19,13 @@ test('text is added to a message and to a thought', () => {
   }
 });
 
-test('text is added to a tool’s output, or begins it', () => {
+test('text is appended to a tool’s output, or becomes its beginning', () => {
   const begun = appendText(call, { at: 0, text: 'one' });
   expect(begun).toEqual({ ...call, toolOutput: 'one', status: 'update' });
   expect(appendText(begun!, { at: 3, text: ' two' })).toMatchObject({ toolOutput: 'one two' });
 });
 
-test('text is not added if the item’s text has another length', () => {
+test('text is not added if the existing text has another length', () => {
   for (const item of [message, thought, call]) {
     expect(appendText(item, { at: 2, text: 'lo' })).toBeUndefined();
   }

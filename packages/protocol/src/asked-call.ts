@@ -1,4 +1,4 @@
-/** Compares the call that a permission request shows with the call as the agent made it. */
+/** Compares the call in a permission request with the call that the agent made. */
 import type { AskedCall } from './content.ts';
 import { parseArguments } from './folds/render-upsert.ts';
 import type { ApprovalUpsert, ShownCall } from './upserts.ts';
@@ -6,9 +6,9 @@ import type { ApprovalUpsert, ShownCall } from './upserts.ts';
 const keys = ['title', 'kind', 'locations', 'diffs'] as const;
 
 /**
- * Returns the fields of `actual` that differ from `asked`; of the arguments, those that `asked` lacks or has with another
- * value. Undefined if nothing differs. Additional arguments of `asked` are not a difference, since the request shows
- * them.
+ * Returns the fields of `actual` that differ from `asked`. Of the arguments, returns those that `asked` lacks or has
+ * with another value. Undefined if nothing differs. Arguments that only `asked` has do not count as a difference,
+ * because the request shows them.
  */
 export function callDifferences(
   asked: AskedCall,
@@ -24,7 +24,7 @@ export function callDifferences(
   return Object.keys(other).length === 0 ? undefined : other;
 }
 
-/** The fields of the call, before the request or now, that differ from the request. */
+/** The fields of the call, as the agent made it (before the request or now), that differ from the request. */
 export function changedCallFields(
   { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
   call: ShownCall | undefined,
@@ -42,7 +42,9 @@ const toAskedCall = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall
   ...rest,
 });
 
-/** The arguments of `actual` that `asked` lacks or has with another value, as JSON; empty if there are none. */
+/**
+ * The arguments of `actual` that are missing in `asked` or have another value there, as JSON; empty if there are none.
+ */
 function otherArguments(asked: string, actual: string): string {
   if (actual === asked) return '';
   const known = parseArguments(asked);

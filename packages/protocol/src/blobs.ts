@@ -1,16 +1,16 @@
-/** The names of blobs: bytes that are stored by their hash, outside of the log. */
+/** Names of blobs: bytes that are stored outside of the log, by their hash. */
 import { z } from 'zod';
 import type { ContentBlock } from './content.ts';
 
 /** The largest size of one blob, in bytes. */
 export const blobMax = 20 * 1024 * 1024;
-/** The largest total size of one message's attachments, in bytes: models accept no larger request. */
+/** The largest total size of one message's attachments, in bytes, because models accept no larger request. */
 export const blobsTogetherMax = 30 * 1024 * 1024;
 
 /**
  * Why a file or message is too large, in one sentence; undefined if it is not. Sizes are in bytes.
  *
- * @param what - The sentence's subject.
+ * @param what - The subject of the returned sentence, for example a file's name.
  */
 export function whyTooLarge(size: number, max: number, what: string): string | undefined {
   if (size <= max) return undefined;
@@ -18,7 +18,7 @@ export function whyTooLarge(size: number, max: number, what: string): string | u
   return `${what} has ${megabytes(size)} MiB, but the limit is ${megabytes(max)} MiB. Make it smaller, or give its path in the message.`;
 }
 
-/** The answer to an upload. A content block of a message refers to the blob by `uri`. */
+/** The server's answer to an upload. A content block of a message refers to the blob by `uri`. */
 export const UploadedBlob = z.object({
   uri: z.string(),
   mimeType: z.string(),

@@ -1,4 +1,4 @@
-/** Sentences about changed files, shown beside their lines. */
+/** Sentences about changed files, which clients show beside the changed lines. */
 import type { ChangedFile, SessionDiff, Unshown } from './wire/http.ts';
 
 const unshownWords: Record<Unshown, string> = {
@@ -44,7 +44,7 @@ function modeNotes(oldMode: string | undefined, newMode: string | undefined): st
   return before === undefined ? [] : [`Was ${before}.`];
 }
 
-/** Sentences about a whole comparison: what it is with, and what it leaves out. */
+/** Sentences about a whole comparison: the commit it compares with, and which files are left out. */
 export function sessionDiffNotes(diff: SessionDiff): string[] {
   const { commit, branch, files, unlisted = 0, hidden = 0 } = diff;
   const where = branch === undefined ? 'a detached HEAD' : `branch ${branch}`;

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 
-/** The bytes of a block: in base64 (`data`), or as `uri: "blob:<hash>"` in the blob store, as in the log. */
+/** The bytes of a block: in base64 (`data`), or, as in the log, in the blob store under `uri: "blob:<hash>"`. */
 const bytes = {
   data: z.string().optional(),
   uri: z.string().optional(),
@@ -23,7 +23,7 @@ export const ContentBlock = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('resource'),
     resource: z.object({
-      /** `blob:<hash>` for a file in the blob store. */
+      /** The URI `blob:<hash>` of a file in the blob store. */
       uri: z.string(),
       mimeType: z.string().optional(),
       text: z.string().optional(),
@@ -45,7 +45,7 @@ export const ContentBlock = z.discriminatedUnion('type', [
 ]);
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
-/** The kind of work that a tool does, so that a reader can show the tool without knowing it. */
+/** The kind of work that a tool does; with it, a client can show a tool that it does not know. */
 export const ToolKind = z.enum([
   'read',
   'edit',
@@ -69,13 +69,13 @@ export const FileDiff = z.object({
   path: z.string(),
   oldText: z.string().nullish(),
   newText: z.string(),
-  /** The numbers that the first lines of `oldText` and `newText` have in the file, from 1, where they are known. */
+  /** The numbers, from 1, that the first lines of `oldText` and `newText` have in the file, if they are known. */
   oldLine: z.number().optional(),
   newLine: z.number().optional(),
 });
 export type FileDiff = z.infer<typeof FileDiff>;
 
-/** A tool call as a permission request describes it: the call that runs if it is allowed. */
+/** The tool call that a permission request describes, and that runs if it is allowed. */
 export const AskedCall = z.object({
   name: z.string(),
   /** A JSON string. */
@@ -99,11 +99,11 @@ export const ApprovalOption = z.object({
   optionId: z.string(),
   name: z.string(),
   kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
-  /** An answer may include a reason for the agent (`note`). */
+  /** The person may give the agent a reason with the answer (`note`). */
   takesNote: z.boolean().optional(),
   /**
-   * Only a person may choose the option, never a default (a deadline, the Enter key): the agent's own kind is none of
-   * these four, or the agent asks for a deliberate answer.
+   * Only a person may choose the option, never a default (a deadline, the Enter key), because the agent's own kind for
+   * the option is none of these four, or because the agent asks for a deliberate answer.
    */
   isUnclear: z.boolean().optional(),
 });
@@ -117,12 +117,12 @@ const FormChoice = z.looseObject({
   preview: z.string().nullish(),
 });
 
-/** One field of a form, in JSON Schema's terms as in ACP's elicitation. */
+/** One field of a form, described with JSON Schema as in ACP's elicitation. */
 export const FormField = z.looseObject({
   /** `string`, `number`, `integer`, `boolean`, or `array` for several values of a list. */
   type: z.string(),
   title: z.string().nullish(),
-  /** The subject in a word or two. */
+  /** The question's subject in one or two words. */
   header: z.string().nullish(),
   description: z.string().nullish(),
   default: z.unknown().optional(),
@@ -130,14 +130,14 @@ export const FormField = z.looseObject({
   enum: z.array(z.string()).nullish(),
   /** Values to choose from, each with a name. */
   oneOf: z.array(FormChoice).nullish(),
-  /** For an `array`: the values to choose from. */
+  /** For an `array`, the values to choose from. */
   items: z
     .looseObject({
       enum: z.array(z.string()).optional(),
       anyOf: z.array(FormChoice).optional(),
     })
     .optional(),
-  /** A person may answer with own text instead of the choices, or, in an `array`, in addition to them. */
+  /** The person may type an answer instead of choosing one; in an `array`, in addition to the choices. */
   other: z.boolean().optional(),
 });
 export type FormField = z.infer<typeof FormField>;
@@ -151,21 +151,21 @@ export const Form = z.looseObject({
 });
 export type Form = z.infer<typeof Form>;
 
-/** The values of a filled-in form, by field. */
+/** The values of a filled-in form, by the fields' names. */
 export const FormContent = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
 );
 export type FormContent = z.infer<typeof FormContent>;
 
-/** How a permission request ended; `cancelled` if its turn or process ended first. */
+/** The end of a permission request; `cancelled` if its turn or its agent's process ended before an answer. */
 export const ApprovalOutcome = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('selected'),
     optionId: z.string(),
-    /** The filled-in form of the request, or the arguments that the person has changed. */
+    /** The form as the person filled it in, or the arguments that the person has changed. */
     content: FormContent.optional(),
-    /** The reason, in the words of the person who answered. */
+    /** The reason, in the words of the person who has answered. */
     note: z.string().optional(),
   }),
   z.object({ outcome: z.literal('cancelled'), reason: z.string().optional() }),

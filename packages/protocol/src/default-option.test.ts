@@ -9,7 +9,7 @@ const kinds: ApprovalOption['kind'][] = [
   'reject_always',
 ];
 
-/** Every list of up to four options of these kinds, in every order. */
+/** Every list of up to four options with these kinds, in every order. */
 function optionLists(length = 4): ApprovalOption['kind'][][] {
   if (length === 0) return [[]];
   const shorter = optionLists(length - 1);
@@ -52,7 +52,7 @@ describe('the option that a default chooses', () => {
     expect(defaultOption(options, 'reject')).toBeUndefined();
   });
 
-  test('SAFE: is never of an unknown kind', () => {
+  test('SAFE: never has an unknown kind', () => {
     for (const kind of kinds) {
       const options = [{ optionId: 'x', name: 'X', kind, isUnclear: true }];
       expect(defaultOption(options, 'allow')).toBeUndefined();

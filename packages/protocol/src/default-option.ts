@@ -1,9 +1,10 @@
 import type { ApprovalOption } from './content.ts';
 
 /**
- * Returns the option that a default may choose: an answer at a deadline, without a person to ask, or by one key.
- * Undefined if no option may be chosen. A default never grants permanently, never chooses between several ways to
- * allow, and never chooses an option whose kind is unknown, or whose id another option of a different kind also has.
+ * Returns the option that a default may choose: at a deadline, if there is no person to ask, or for a single key press.
+ * Undefined if no option may be chosen. A default never grants permanently. If several options allow, a default chooses
+ * none of these options. A default never chooses an option whose kind is unknown, or an option that shares its id with
+ * an option of another kind.
  */
 export function defaultOption(
   options: readonly ApprovalOption[],

@@ -8,7 +8,7 @@ export const maxDepth = 200;
 
 const cutHere = '… (cut here: nested too deeply)';
 
-/** Returns the JSON text with parts that are nested too deeply replaced by a text that says so. */
+/** Returns the JSON text with each part that is nested too deeply replaced by a note. */
 export function cutDepth(json: string): string {
   if (json.length <= 2 * maxDepth || isFlat(json)) return json;
   const pieces: string[] = [];
@@ -26,7 +26,7 @@ export function cutDepth(json: string): string {
   return pieces.length === 0 ? json : pieces.join('') + json.slice(from);
 }
 
-/** Whether the text has too few brackets to be nested too deeply: a much faster check. */
+/** Whether the text has so few brackets that it cannot be nested too deeply; much faster than parsing. */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {
@@ -38,11 +38,11 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-/** Whether `cutDepth` has cut this JSON, or would cut it. */
+/** Whether `cutDepth` has cut this JSON, or would cut the JSON. */
 export const isDepthCut = (json: string): boolean =>
   json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
 
-/** Does the same as `cutDepth` for a parsed value. Returns the same value if it is not nested too deeply. */
+/** Does for a parsed value what `cutDepth` does for a text. Returns the value itself if it is not nested too deeply. */
 export function withinDepth<T>(value: T): T {
   return isWithin(value, maxDepth) ? value : (copied(value, maxDepth) as T);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LiminalError, thrownMessage } from './errors.ts';
 
-test('an error has its code, sentence and cause, and the name of its class', () => {
+test('an error has its code, message and cause, and the name of its class', () => {
   class OwnError extends LiminalError {}
   const cause = new Error('before');
   const error = new OwnError('CODE', 'A sentence.', { cause });

@@ -1,4 +1,4 @@
-/** The root of errors with a code for programs and a sentence for people. */
+/** The base class of errors that have a code for programs and a message for people. */
 export class LiminalError extends Error {
   readonly code: string;
 

@@ -11,7 +11,7 @@ function parse(payload: EventPayload): StreamEvent {
   return StreamEvent.parse(JSON.parse(JSON.stringify(runOf([payload])[0])));
 }
 
-/** The message of the schema's refusal; throws if it accepts the value. */
+/** Returns the schema's error message; throws if the schema accepts the value. */
 function refusal(value: unknown): string {
   const result = StreamEvent.safeParse(value);
   if (result.success) throw new Error('the schema accepted the value');
@@ -98,7 +98,7 @@ describe('the schema represents the output of agents', () => {
     expect(parse({ type: 'response_error', error }).payload).toMatchObject({ error });
   });
 
-  it('TC-1.1f: malformed events are refused, and the refusal names the field', () => {
+  it('TC-1.1f: malformed events are refused, and the refusal names the wrong field', () => {
     const [event] = runOf([{ type: 'item_delta', itemId: 'i', deltaContent: 'Hello' }]);
     const payload = event?.payload;
     expect(refusal({ ...event, turnId: undefined })).toContain('turnId');
@@ -182,7 +182,7 @@ describe('data for a later import is complete', () => {
     }
   });
 
-  it('TC-1.3b: the README names fields that are derived elsewhere, and nothing here derives them', () => {
+  it('TC-1.3b: the README names the fields that other systems derive, and this package does not derive these fields', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const section = readme.split('## Fields that other systems derive')[1] ?? '';
     const fields = ['turnSequenceNumber', 'llmTurnNumber', 'entryType'];
@@ -212,7 +212,7 @@ describe('the envelope', () => {
     });
   });
 
-  it('marks the two types that end a run as terminal', () => {
+  it('the two types that end a run count as terminal', () => {
     const ends = EventPayload.options.map((option) => option.shape.type.value);
     expect(ends.filter((type) => isTerminal({ type }))).toEqual([
       'response_done',

@@ -18,9 +18,14 @@ export const ResponseStartPayload = z.object({
   modelId: z.string(),
   providerId: z.string(),
   agentId: z.string().optional(),
-  /** What started the turn: a user's message, or the agent itself (a finished background task). */
+  /**
+   * Who started the turn: a user's message (`user`), or the agent itself, for example after a background task
+   * (`agent`).
+   */
   trigger: z.enum(['user', 'agent']).optional(),
-  /** The span of the request that started the turn, if the request had a trace. Set by the turn, not by the agent. */
+  /**
+   * The span of the request that started the turn, if the request had a trace. Set by Liminal's turn, not by the agent.
+   */
   parentSpanId: z.string().optional(),
 });
 
@@ -31,21 +36,21 @@ export const ItemStartPayload = z.object({
   initialContent: z.string().optional(),
   /** Messages: the speaker. User messages are shown only when whole, or with a `delivery`. */
   origin: z.enum(['user', 'agent', 'system']).optional(),
-  /** The delivery of a user's message in the middle of a turn: see MessageItem. */
+  /** The delivery of a message that was sent into a running turn: see MessageItem. */
   delivery: Delivery.optional(),
-  /** The state of a compaction that a message of the system reports: see MessageItem. */
+  /** The state of the compaction that a system message reports: see MessageItem. */
   compaction: Compaction.optional(),
   correlationId: z.string().optional(),
   parentCallId: z.string().optional(),
   /** function_call: tool name. */
   name: z.string().optional(),
-  /** function_call, function_call_output, approval: the id of the call. */
+  /** For function_call, function_call_output and approval: the id of the call. */
   callId: z.string().optional(),
-  /** function_call: the start of its arguments, a JSON string. */
+  /** For function_call: the beginning of its arguments, a JSON text. */
   arguments: z.string().optional(),
   kind: ToolKind.optional(),
   locations: z.array(ToolLocation).optional(),
-  /** function_call, approval: a sentence for people. */
+  /** For function_call and approval: a title for people. */
   title: z.string().optional(),
   /** script_execution: the code. */
   code: z.string().optional(),
@@ -69,9 +74,9 @@ export type ItemStartPayload = z.infer<typeof ItemStartPayload>;
 export const ItemDeltaPayload = z.object({
   type: z.literal('item_delta'),
   itemId: z.string().min(1),
-  /** Appended to the item's text: a message's or reasoning's content, a call's arguments, an output's text. */
+  /** The text to append to the item: to a message's or reasoning's content, a call's arguments, or an output. */
   deltaContent: z.string(),
-  /** Replaces other fields of the item. */
+  /** New values of the item's other fields. */
   patch: ItemPatch.optional(),
 });
 export type ItemDeltaPayload = z.infer<typeof ItemDeltaPayload>;
@@ -88,7 +93,7 @@ export const ItemErrorPayload = z.object({
   error: ErrorObject,
 });
 
-/** The item is withdrawn: readers remove it. */
+/** The item was withdrawn: readers must remove it. */
 export const ItemCancelledPayload = z.object({
   type: z.literal('item_cancelled'),
   itemId: z.string().min(1),
@@ -118,10 +123,10 @@ export const ScriptExecutionErrorPayload = z.object({
 
 export const UsageUpdatePayload = z.object({ type: z.literal('usage_update'), usage: Usage });
 
-/** The run is silent but alive. */
+/** Sent while the run produces no other events, to show that the run is alive. */
 export const HeartbeatPayload = z.object({ type: z.literal('heartbeat') });
 
-/** The user asked to stop; the terminal event still follows. */
+/** The user has asked to stop the turn; the terminal event still follows. */
 export const TurnAbortedByUserPayload = z.object({
   type: z.literal('turn_aborted_by_user'),
   reason: z.string(),
@@ -131,7 +136,7 @@ export const ResponseDonePayload = z.object({
   type: z.literal('response_done'),
   status: z.enum(['completed', 'cancelled', 'error']),
   finishReason: z.string().nullish(),
-  /** With status `error`: why the turn failed. */
+  /** With status `error`: the error with which the turn failed. */
   error: ErrorObject.optional(),
   usage: Usage.optional(),
   /** With status `completed`, for a turn of the server: see Response. */
@@ -166,9 +171,9 @@ export type EventType = EventPayload['type'];
 const envelope = {
   /** `<runId>:<seq>`; also the cursor of a reader that has received the event. */
   eventId: z.string().min(1),
-  /** Counts from 0 within a run, without a gap (invariant 1). */
+  /** Numbers the events of a run from 0, without a gap (invariant 1). */
   seq: z.number().int().nonnegative(),
-  /** When the source produced the event, ISO 8601 UTC. */
+  /** The time at which the source produced the event, ISO 8601 UTC. */
   timestamp: z.iso.datetime(),
   sessionId: z.string().min(1),
   turnId: z.string().min(1),
@@ -200,7 +205,7 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** An event from a provider, before the run's only writer has numbered it. */
+/** An event from a provider that the run's only writer has not numbered yet. */
 export interface EventDraft {
   turnId: string;
   /** ISO 8601 UTC. */
@@ -231,7 +236,7 @@ export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): St
   } as StreamEvent;
 }
 
-/** Whether no event may follow this one (invariant 2). */
+/** Whether the event is the last of its run (invariant 2). */
 export function isTerminal(event: { type: EventType }): boolean {
   return event.type === 'response_done' || event.type === 'response_error';
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GrowingText } from './growing-text.ts';
 
-test('any number of pieces, with reads in between, gives their concatenation', () => {
+test('adding any pieces, with reads in between, gives the pieces’ concatenation', () => {
   const pieces = Array.from({ length: 1_000 }, (_, index) => `${index} `);
   const text = new GrowingText();
   const taken: string[] = [];

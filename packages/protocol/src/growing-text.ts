@@ -1,10 +1,10 @@
-/** How many pieces are joined at a time. */
+/** The number of pieces that are joined at a time. */
 const bundle = 256;
 
 /**
- * A text that grows by many small pieces, which are joined a few hundred at a time. Adding them one by one would build
- * a rope, which keeps each piece alive, and under a flood the garbage collector would then take longer than the
- * reading.
+ * A text that grows by many small pieces; a few hundred pieces are joined at a time. Joining after each piece would
+ * build a rope, which keeps each piece alive; under a flood of pieces the garbage collector would then take longer than
+ * reading them.
  */
 export class GrowingText {
   #pieces: string[] = [];
@@ -14,7 +14,7 @@ export class GrowingText {
     if (this.#pieces.push(piece) >= bundle) this.#join();
   }
 
-  /** Returns the text so far, and starts over. */
+  /** Returns the text so far, and clears the text. */
   take(): string {
     this.#join();
     const text = this.#joined;

@@ -1,10 +1,10 @@
 /**
- * Invisible characters, and characters that change how others look: controls, direction marks, zero-width characters.
- * An agent's text may contain them to look like other text (Trojan Source, CVE-2021-42574), so they are made visible
- * instead of being applied.
+ * Invisible characters, and characters that change how other characters look: controls, direction marks, zero-width
+ * characters. An agent's text may contain hidden characters to look like other text (Trojan Source, CVE-2021-42574), so
+ * hidden characters are shown as visible marks and have no effect.
  */
 
-/** Parts of ordinary writing: line ends, emoji of several parts, joined or special letter forms. */
+/** Hidden characters that are part of ordinary writing: line ends, and joiners in emoji, letters and scripts. */
 const ordinary = [
   String.raw`\r(?=\n)`,
   String.raw`\p{RGI_Emoji_Tag_Sequence}`,
@@ -26,13 +26,13 @@ const anySuspect = new RegExp(suspect, 'v');
 const hidden = new RegExp(`(?<ordinary>${[...ordinary, joiners].join('|')})|${suspect}`, 'gv');
 const inJson = new RegExp(`[${suspect}--\\r]`, 'gv');
 
-/** A piece of text: a hidden character, or the text between two of them. */
+/** A piece of text: a hidden character, or the text between two hidden characters. */
 export interface TextPiece {
   text: string;
   isHidden: boolean;
 }
 
-/** Whether text may contain a hidden character: cheap, with false positives only in ordinary writing. */
+/** Whether text may contain a hidden character. Cheap; the false positives are characters of ordinary writing. */
 export function hasHidden(text: string): boolean {
   return anySuspect.test(text);
 }
@@ -55,20 +55,20 @@ export function splitHidden(text: string): TextPiece[] {
   return pieces;
 }
 
-/** Text with each hidden character as its code point: `‹U+202E›`. */
+/** Returns the text with each hidden character replaced by its code point: `‹U+202E›`. */
 export function markHidden(text: string): string {
   return splitHidden(text)
     .map((piece) => (piece.isHidden ? `‹${codePointName(piece.text)}›` : piece.text))
     .join('');
 }
 
-/** A character in Unicode's notation: `U+202E`. */
+/** Writes a character in Unicode's notation: `U+202E`. */
 export function codePointName(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The same JSON, with hidden characters and terminal controls as `\uXXXX`. */
+/** Returns the same JSON, with hidden characters and terminal controls written as `\uXXXX`. */
 export function escapeHiddenInJson(json: string): string {
   return json.replaceAll(inJson, (found) => {
     const units = Array.from({ length: found.length }, (_, at) => found.charCodeAt(at));

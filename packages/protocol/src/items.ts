@@ -1,4 +1,4 @@
-/** The parts of a turn (seed 001's output items, and plan, file changes and approval, which real agents also need). */
+/** The items of a turn: seed 001's output items, and plan, file changes and approval, which real agents also need. */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -12,7 +12,7 @@ import {
   ToolLocation,
 } from './content.ts';
 
-/** A code for programs, a sentence for people, and other fields of the source. */
+/** A code for programs, a message for people, and further data from the source of the error. */
 export const ErrorObject = z.object({
   code: z.string(),
   message: z.string(),
@@ -24,14 +24,17 @@ export type ErrorObject = z.infer<typeof ErrorObject>;
 const base = {
   id: z.string().min(1),
   correlationId: z.string().optional(),
-  /** The tool call of the subagent that this item belongs to. */
+  /** The call of the subagent to which this item belongs. */
   parentCallId: z.string().optional(),
-  /** When the item started and ended (ISO 8601 UTC); set by the response fold from its events. */
+  /** The times at which the item started and ended (ISO 8601 UTC); set by the response fold from the events. */
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
-  /** Why the item ended in an error; its content is what had arrived until then. Set by the response fold. */
+  /**
+   * The error in which the item ended; the item keeps the content that had arrived before the error. Set by the
+   * response fold.
+   */
   error: ErrorObject.optional(),
-  /** Data of the source that this vocabulary has no field for. */
+  /** Data of the source for which this vocabulary has no field. */
   raw: z.unknown().optional(),
 };
 
@@ -47,8 +50,8 @@ export const steeredItemId = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
 /**
- * The state of a compaction of the agent's context that the message reports. A compaction that is still `in_progress`
- * at the end of its message was aborted.
+ * The state of the compaction of the agent's context that the message is about. A compaction that is still
+ * `in_progress` when its message ends was aborted.
  */
 export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
 export type Compaction = z.infer<typeof Compaction>;
@@ -76,7 +79,7 @@ export const FunctionCallItem = z.object({
   ...base,
   type: z.literal('function_call'),
   name: z.string(),
-  /** A JSON string; while it streams, a prefix of one. */
+  /** A JSON text; while it is streamed, the beginning of a JSON text. */
   arguments: z.string(),
   callId: z.string().min(1),
   origin: z.literal('agent').default('agent'),
@@ -131,7 +134,7 @@ export const PlanItem = z.object({
   entries: z.array(PlanEntry),
 });
 
-/** The net change of files by a turn so far, if the agent tracks it. */
+/** The net changes of files by a turn so far, if the agent reports them. */
 export const FileChangesItem = z.object({
   ...base,
   type: z.literal('file_changes'),
@@ -144,21 +147,24 @@ export const ApprovalItem = z.object({
   type: z.literal('approval'),
   approvalId: z.string().min(1),
   title: z.string(),
-  /** Who asks, if not the agent itself: an MCP server or a subagent. The name comes from that server or the agent. */
+  /**
+   * The name of the MCP server or subagent that asks; absent if the agent itself asks. The name is set by the MCP
+   * server or the agent.
+   */
   askedBy: z.string().optional(),
-  /** The agent's description: a plan to approve, or the reason for the request. */
+  /** A text of the agent: a plan to approve, or the reason for the request. */
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
-  /** The form to fill in with an answer that allows the call. */
+  /** The form that the person fills in with an answer that allows the call. */
   form: Form.optional(),
-  /** Names of arguments of the call that the person may change: the answer has the changed texts in `content`. */
+  /** Names of the call's arguments that the person may change; an answer has the changed texts in `content`. */
   editable: z.array(z.string()).optional(),
-  /** ISO 8601 UTC; at this time the default policy answers. */
+  /** The time at which the default policy answers the request (ISO 8601 UTC). */
   deadline: z.string().optional(),
-  /** The requested call as the request describes it; the call with the id `callId` may differ. */
+  /** The call as the permission request describes it; the item of the call `callId` may differ. */
   asked: AskedCall.optional(),
-  /** Fields of the call before the request that differ from the request. */
+  /** Fields of the call as it was before the agent made this request, where they differ from the request. */
   earlier: AskedCall.partial().optional(),
   /** Absent while the request waits for an answer. */
   outcome: ApprovalOutcome.optional(),
@@ -193,11 +199,12 @@ export const ItemType = z.enum([
 export type ItemType = z.infer<typeof ItemType>;
 
 /**
- * Fields of an item, besides its text, that can change while it is open: each field of a patch replaces the item's.
- * A plan replaces its entries, file changes their diffs, a tool call its title, kind, arguments, locations and diffs.
+ * Fields of an item, besides its text, that can change while the item is open: each field of a patch replaces the
+ * item's field. A patch can replace a plan's entries, file changes' diffs, and a tool call's title, kind, arguments,
+ * locations and diffs.
  */
 export const ItemPatch = z.object({
-  /** A tool call's new arguments, a JSON string; `deltaContent` of the same event is appended to them. */
+  /** A tool call's new arguments, a JSON string. If the event has `deltaContent`, the delta is appended to them. */
   arguments: z.string().optional(),
   title: z.string().optional(),
   kind: ToolKind.optional(),

@@ -21,7 +21,7 @@ test.each([
   expect(marksOf(json)).toBe(marks);
 });
 
-test('reading stops once the callback returns false', () => {
+test('reading stops after the callback has returned false', () => {
   const seen: number[] = [];
   eachMark('[1, 2, 3]', (_, at) => {
     seen.push(at);

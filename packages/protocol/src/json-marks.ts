@@ -3,8 +3,8 @@ export const [openList, closeList, openObject, closeObject, comma] = [91, 93, 12
 const [quote, backslash] = [34, 92];
 
 /**
- * Visits the brackets and commas of a JSON text, except those in strings, until `see` returns false: costs O(length),
- * parses nothing.
+ * Calls `see` for each bracket and comma of a JSON text, except in strings, until `see` returns false. Takes time
+ * proportional to the text's length, without parsing.
  */
 export function eachMark(json: string, see: (mark: number, at: number) => boolean | void): void {
   for (let at = 0; at < json.length; at += 1) {
@@ -23,8 +23,8 @@ export function eachMark(json: string, see: (mark: number, at: number) => boolea
 }
 
 /**
- * Whether a JSON text has more than `most` values (words, numbers, lists, objects): each costs its parser time and
- * memory.
+ * Whether a JSON text has more than `most` values (words, numbers, lists, objects): each value costs the parser time
+ * and memory.
  */
 export function hasMoreValues(json: string, most: number): boolean {
   let values = 0;

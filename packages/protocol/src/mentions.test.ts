@@ -42,7 +42,7 @@ test('a mention has its place in the text', () => {
 });
 
 test('every path is found in a text that mentions it', () => {
-  // A path that ends with a backslash, or has one before a quote, cannot be quoted; such paths do not occur.
+  // A path that ends with a backslash, or has a backslash before a quote, cannot be quoted; such paths do not occur.
   const path = fc.string({ minLength: 1, unit: 'grapheme' }).filter((one) => !one.includes('\\'));
   fc.assert(
     fc.property(path, fc.constantFrom('', 'See '), (one, start) => {
@@ -51,8 +51,8 @@ test('every path is found in a text that mentions it', () => {
   );
 });
 
-test('a long text takes linear time, whatever its quotes', () => {
-  // With a step back for each letter, these would take minutes.
+test('a long text takes linear time, whatever quotes it has', () => {
+  // A pattern that steps back at each letter would need minutes for these texts.
   expect(mentionsIn(' @"'.repeat(50_000))).toHaveLength(25_000);
   expect(mentionsIn(`@"${'\\"'.repeat(100_000)}`)).toHaveLength(1);
   expect(mentionsIn(` @a${'.'.repeat(100_000)}`)).toHaveLength(1);
@@ -60,14 +60,14 @@ test('a long text takes linear time, whatever its quotes', () => {
   expect(mentionsIn('@'.repeat(100_000))).toEqual([]);
 });
 
-test('a mention’s link has the address of its file', () => {
+test('a mention’s link has the URL of the mentioned file', () => {
   const link = { type: 'resource_link', uri: 'file:///code/src/a%20b%23.ts', name: 'a b#.ts' };
   expect(mentionLink('/code', 'src/a b#.ts')).toEqual(link);
   expect(mentionLink('/code', 'src/').uri).toBe('file:///code/src/');
   expect(mentionLink('/', 'a').uri).toBe('file:///a');
 });
 
-test('links belong to mentions of the text, or are attachments of their own', () => {
+test('a link belongs to a mention in the text, or is a separate attachment', () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const web = { type: 'resource_link', uri: 'https://example.org/a.ts', name: 'a.ts' } as const;
   const blocks = [
@@ -87,7 +87,7 @@ test('links belong to mentions of the text, or are attachments of their own', ()
   expect(linkedMentions('@a.ts', blocks, undefined)).toEqual({ mentions: [], others: blocks });
 });
 
-test('an address matches in every spelling', () => {
+test('an address is found in every way to write it', () => {
   const links = ['file:///code/a%20b.ts', 'file:///code/a b.ts'].map(
     (uri) => ({ type: 'resource_link', uri, name: 'a' }) as const,
   );

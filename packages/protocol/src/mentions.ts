@@ -1,13 +1,13 @@
 /**
- * Files that a message mentions, as Claude Code's own terminal writes them: `@src/a.ts`, `@"a path with spaces"`, from
- * the project folder. A mention begins a word.
+ * Files that a message mentions in the form of Claude Code's own terminal program: `@src/a.ts`, `@"a path with
+ * spaces"`, relative to the project folder. A mention begins a word.
  */
 import type { ContentBlock } from './content.ts';
 
 export interface Mention {
   /** The path in the text: a file's path, or a folder's path with a slash at its end. */
   path: string;
-  /** The place in the text, in UTF-16 code units; `to` is the index after the last one. */
+  /** The mention's place in the text, in UTF-16 code units; `to` is the index after the mention. */
   from: number;
   to: number;
 }
@@ -15,11 +15,11 @@ export interface Mention {
 /** A mention follows the start of the text, white space, or punctuation of languages that have no spaces. */
 const before = String.raw`(?<=^|[\s。、？！])`;
 const form = new RegExp(`${before}@(?:"(?<quoted>(?:\\\\"|[^"])+)"|(?<plain>[^\\s"]\\S*))`, 'gu');
-/** The last character of a mention: punctuation after it belongs to the sentence. */
+/** The characters with which a mention can end: punctuation after a mention belongs to the sentence. */
 const last = /[\p{L}\p{N}\p{M}/_+~=%-]/u;
 const needsNoQuotes = /^[\p{L}\p{N}\p{M}./@+~=%_-]*[\p{L}\p{N}\p{M}/_+~=%-]$/u;
 
-/** A path as a mention. */
+/** A path, written as a mention. */
 export function mentionOf(path: string): string {
   return needsNoQuotes.test(path) ? `@${path}` : `@"${path.replaceAll('"', '\\"')}"`;
 }
@@ -39,19 +39,22 @@ export function mentionsIn(text: string): Mention[] {
 
 type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 
-/** A mention with the resource link that belongs to it. */
+/** A mention, and the resource link for it. */
 export interface LinkedMention extends Mention {
   link: ResourceLink;
 }
 
-/** Returns the resource link of a mentioned file. `folder` is the project folder's path, `path` is the mention's. */
+/**
+ * Returns the resource link of a mentioned file. `folder` is the path of the project folder, and `path` the path in the
+ * mention.
+ */
 export function mentionLink(folder: string, path: string): ResourceLink {
   const address = `${folder === '/' ? '' : folder}/${path}`.split('/').map(encodeURIComponent);
   const name = path.split('/').findLast((part) => part !== '') ?? path;
   return { type: 'resource_link', uri: `file://${address.join('/')}`, name };
 }
 
-/** Divides the blocks of a message into links to files that the text mentions, and the rest. */
+/** Divides the blocks of a message into links to files that the text mentions, and all other blocks. */
 export function linkedMentions(
   text: string,
   blocks: readonly ContentBlock[],
@@ -69,7 +72,9 @@ export function linkedMentions(
   return { mentions, others: blocks.filter(isOther) };
 }
 
-/** Returns the same address for all ways to write it: with or without escapes, and with or without a folder's slash. */
+/**
+ * Returns one address for all ways to write it: with or without escapes, and with or without the slash after a folder.
+ */
 function addressOf({ uri }: ResourceLink): string {
   try {
     return decodeURIComponent(uri).replace(/\/$/, '');

@@ -7,8 +7,8 @@ export const ResponseStatus = z.enum(['queued', 'in_progress', 'complete', 'erro
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
 /**
- * The finish reasons of turns of the server itself, in which a message of the system reports an event: no agent knows
- * of them.
+ * The finish reasons of server turns. In a server turn, a system message reports an event; agents do not know of such
+ * turns.
  */
 export const serverReasons = {
   /** Files were restored, or turns were taken back. */
@@ -19,10 +19,13 @@ export const serverReasons = {
   projectSettings: 'project_settings',
 } as const;
 
-/** The name of the call with which the server shows a project folder's settings and asks whether to use them. */
+/**
+ * The name of the call with which the server shows the settings of a project folder and asks people whether agents may
+ * use them.
+ */
 export const projectSettingsCall = 'use_project_settings';
 
-/** Whether a turn is a turn of the server itself. */
+/** Whether the turn is a server turn. */
 export function isServerTurn({
   finishReason,
 }: {
@@ -33,7 +36,8 @@ export function isServerTurn({
 }
 
 /**
- * One run, folded: the form in which history is stored and served (seed 001). Times are milliseconds since the epoch.
+ * One run after folding: the form in which history is stored and sent (seed 001). Times are in milliseconds since the
+ * epoch.
  */
 export const Response = z.object({
   /** The run's id. */
@@ -52,13 +56,13 @@ export const Response = z.object({
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
   /**
-   * This turn of the server took back the named turn and all later turns: the agent continues from the turn before.
-   * `takenBack` returns the turns.
+   * Set for a rewind: the turn that was taken back, together with all later turns; the agent continues from the turn
+   * before it. `takenBack` returns the turns.
    */
   rewoundTo: z.string().optional(),
   /** Whether the run was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
-  /** The trace of the run's events, and the turn's span in it. Absent if the run was made elsewhere. */
+  /** The trace of the run's events, and the turn's span in it. Absent if the run was made outside Liminal. */
   traceContext: TraceContext.optional(),
   /** The span of the request that started the turn, if the request had a trace. */
   parentSpanId: z.string().optional(),

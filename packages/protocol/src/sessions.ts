@@ -5,11 +5,14 @@ import { ErrorObject } from './items.ts';
 import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
-/** The five states of a session, each with the same mark everywhere. `waiting`: the session needs the user. */
+/**
+ * The five states of a session. Each state has the same symbol in all interfaces. `waiting`: the session waits for an
+ * answer from the user.
+ */
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
-/** The origin of a fork: the other session, the last turn that both share, and the other session's title then. */
+/** The origin of a fork: the other session, that session's title at the time, and the last turn that both share. */
 export const ForkOrigin = z.object({
   sessionId: z.string(),
   turnId: z.string(),
@@ -17,7 +20,10 @@ export const ForkOrigin = z.object({
 });
 export type ForkOrigin = z.infer<typeof ForkOrigin>;
 
-/** The file that a session was imported from: the session's id in it, and when it was exported (ISO 8601 UTC). */
+/**
+ * The file from which the session was imported: the session's id in the file, and the time of the export (ISO 8601
+ * UTC).
+ */
 export const ImportOrigin = z.object({ sessionId: z.string(), exportedAt: z.string() });
 export type ImportOrigin = z.infer<typeof ImportOrigin>;
 
@@ -26,22 +32,22 @@ export const SessionSummary = z.object({
   cliType: z.string(),
   projectId: z.string(),
   projectDir: z.string(),
-  /** The real paths of folders besides the project's in which the session's agent may work. */
+  /** The real paths of additional folders in which the session's agent may work. */
   additionalDirectories: z.array(z.string()).optional(),
   title: z.string(),
   /** ISO 8601 UTC. */
   createdAt: z.string(),
   updatedAt: z.string(),
   state: SessionState,
-  /** While the session waits: the time of its oldest open request (ISO 8601 UTC). */
+  /** While the session waits, the time at which its oldest open request was made (ISO 8601 UTC). */
   waitingSince: z.string().optional(),
-  /** Whether an agent process runs for it. */
+  /** Whether an agent process runs for the session. */
   isAlive: z.boolean(),
   /** Whether the session is open in the server (created or loaded, not killed). */
   active: z.boolean(),
   /** Whether queued messages wait until a person resumes the queue, because a person has stopped a turn. */
   queuePaused: z.boolean().optional(),
-  /** Whether the session's last turn was cut off by the end of a server. */
+  /** Whether the session's last turn was cut off by the end of its server. */
   interrupted: z.boolean().optional(),
   /** Whether the session has neither a message nor a title. */
   empty: z.boolean().optional(),
@@ -51,53 +57,53 @@ export const SessionSummary = z.object({
   pinned: z.boolean().optional(),
   /** `agent`: the session exists only in the agent's own store until it is opened. */
   source: z.enum(['liminal', 'agent']),
-  /** The value of its setting `model`, as its agent last reported. */
+  /** The value of the session's setting `model`, as last reported by its agent. */
   model: z.string().optional(),
-  /** The session's cost so far in US dollars, as its agent last reported. */
+  /** The session's cost so far in US dollars, as last reported by its agent. */
   costUsd: z.number().nonnegative().optional(),
   forkedFrom: ForkOrigin.optional(),
-  /** Set for a session from a file: it can be read but not continued. */
+  /** Set if the session was imported from a file: people can read it, but not continue it. */
   importedFrom: ImportOrigin.optional(),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 
-/** Whether a turn with this error was cut off by the end or the loss of its server. */
+/** Whether an error with this code means that the end or loss of the turn's server cut the turn off. */
 export const isInterruption = (code: string | undefined): boolean =>
   code === 'SERVER_ENDED' || code === 'OWNER_LOST';
 
-/** The message with which a person resumes an agent after an interruption. */
+/** The message that resumes an agent after an interruption, when a person chooses to resume. */
 export const continueMessage = 'Continue.';
 
 export const Project = z.object({
   projectId: z.string(),
   projectDir: z.string(),
   name: z.string(),
-  /** The home folder of the server's user, if the project's folder lies below: programs may show it as `~`. */
+  /** The home folder of the server's user, if it contains the project's folder; clients may show it as `~`. */
   homeDir: z.string().optional(),
   /** Newest first. */
   sessions: z.array(SessionSummary),
 });
 export type Project = z.infer<typeof Project>;
 
-/** A permission of Liminal's own tools in a project, from a person's answer “always”. */
+/** A permission for Liminal's own tools in a project, made by a person's answer “always”. */
 export const Grant = z.object({
-  /** For programs: `tool:edit`, `command:git log`, `edit:src/`. */
+  /** The rule for programs: `tool:edit`, `command:git log`, `edit:src/`. */
   rule: z.string(),
-  /** For people: `edits in src/`. */
+  /** The rule in words, for people: `edits in src/`. */
   title: z.string(),
   /** ISO 8601 UTC. */
   grantedAt: z.string(),
 });
 export type Grant = z.infer<typeof Grant>;
 
-/** A message that waits for its turn; `sending` while it is being given to the agent. */
+/** A queued message; `sending` while the agent is being given the message. */
 export const QueuedMessage = z.object({
   turnId: z.string(),
   message: z.string(),
   blocks: z.array(ContentBlock).optional(),
   /** ISO 8601 UTC. */
   queuedAt: z.string(),
-  /** The trace of the request that sent the message. */
+  /** The trace of the request that has sent the message. */
   traceContext: TraceContext.optional(),
   state: z.enum(['queued', 'sending']),
 });
@@ -108,7 +114,7 @@ export const ConfigOption = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),
-  /** `model`, `mode`, `thought_level` or the agent's own. */
+  /** ACP's category `model`, `mode` or `thought_level`, or a category of the agent's own. */
   category: z.string().optional(),
   currentValue: z.string(),
   options: z.array(
@@ -116,13 +122,13 @@ export const ConfigOption = z.object({
       value: z.string(),
       name: z.string(),
       description: z.string().optional(),
-      /** The group's name; consecutive choices of one group have the same name. */
+      /** The name of the choice's group; consecutive choices of one group have the same name. */
       group: z.string().optional(),
     }),
   ),
   /**
-   * Prefixes of values that are not listed but can also be set. If a person types such a value without a prefix, the
-   * first prefix is put before it.
+   * Prefixes of values that are not listed but can also be set. If a person types an unlisted value without a prefix,
+   * the client puts the first prefix before the value.
    */
   takesOther: z.array(z.string()).optional(),
 });
@@ -133,46 +139,46 @@ export const AgentCommand = z.object({
   name: z.string(),
   description: z.string(),
   hint: z.string().optional(),
-  /** Other names for the command. */
+  /** Other names of the same command. */
   aliases: z.array(z.string()).optional(),
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
-/** A notice about a session for people, outside its turns. */
+/** A notice for people about a session; it is not part of a turn. */
 export const SessionNotice = z.object({
   level: z.enum(['info', 'warning']),
   text: z.string(),
-  /** `agent`: the agent reports the same in all of its sessions, so that a person dismisses it once. */
+  /** `agent`: the agent shows the same notice in all of its sessions, so one dismissal by a person is enough. */
   about: z.enum(['agent']).optional(),
 });
 export type SessionNotice = z.infer<typeof SessionNotice>;
 
 /** A usage limit of the agent's account for a span of time. */
 export const UsageLimit = z.object({
-  /** For people, for example `5-hour limit`. */
+  /** The limit's name for people, for example `5-hour limit`. */
   name: z.string(),
   /** The used share of the limit, in percent. */
   usedPercent: z.number().optional(),
-  /** When the span of time starts over, ISO 8601 UTC. */
+  /** The time at which the limit's span starts again, ISO 8601 UTC. */
   resetsAt: z.string().optional(),
-  /** Whether the limit is reached: no more use until `resetsAt`. */
+  /** Whether the limit is reached, so that the agent cannot be used until `resetsAt`. */
   isReached: z.boolean().optional(),
 });
 export type UsageLimit = z.infer<typeof UsageLimit>;
 
-/** Work of an agent outside its turns; it may outlive the turn that started it. */
+/** Work of an agent that is not part of a turn; it may outlive the turn that started it. */
 export const BackgroundTask = z.object({
   taskId: z.string(),
-  /** For people: the command, or the task. */
+  /** A title for people: the command, or the description of the task. */
   title: z.string(),
   kind: z.enum(['command', 'agent', 'other']),
   /** The tool call that started the task. */
   callId: z.string().optional(),
   /** ISO 8601 UTC. */
   startedAt: z.string(),
-  /** The current work in words, or the last output. */
+  /** A description of the current work, or the last output. */
   progress: z.string().optional(),
-  /** The path of the file that has all it prints, where the agent keeps one. */
+  /** The path of the file with all output of the task, if the agent writes such a file. */
   outputFile: z.string().optional(),
 });
 export type BackgroundTask = z.infer<typeof BackgroundTask>;
@@ -185,7 +191,7 @@ export const AcceptedContent = z.object({
 });
 export type AcceptedContent = z.infer<typeof AcceptedContent>;
 
-/** All data of an open session except its conversation. */
+/** All data of an open session, except for its conversation. */
 export const SessionInfo = z.object({
   session: SessionSummary,
   queue: z.array(QueuedMessage),
@@ -197,7 +203,7 @@ export const SessionInfo = z.object({
   /** The limits of the agent's account, if the agent reports them. */
   limits: z.array(UsageLimit).optional(),
   notices: z.array(SessionNotice).optional(),
-  /** The reason for a silent turn, for people: for example a retry after an overloaded model. */
+  /** The reason why a turn is silent, for people: for example a retry because a model is overloaded. */
   activity: z.string().optional(),
   /** The attachments that the agent accepts; absent until the agent has reported them. */
   accepts: AcceptedContent.optional(),
@@ -211,7 +217,9 @@ export const SessionInfo = z.object({
 });
 export type SessionInfo = z.infer<typeof SessionInfo>;
 
-/** A turn's data without its items. Times are milliseconds since the epoch; `endedAt` is absent while the turn runs. */
+/**
+ * A turn's data without its items. Times are in milliseconds since the epoch; `endedAt` is absent while the turn runs.
+ */
 export const TurnSummary = z.object({
   turnId: z.string(),
   runId: z.string(),
@@ -225,55 +233,61 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** The turn took back the named turn and all later turns. */
+  /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
   rewoundTo: z.string().optional(),
   /** Whether the turn was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
 });
 export type TurnSummary = z.infer<typeof TurnSummary>;
 
-/** An agent type of the server, and whether it can run here. */
+/** An agent type of the server; includes whether it can run on this machine. */
 export const AgentInfo = z.object({
   cliType: z.string(),
   name: z.string(),
   /** One sentence for people. */
   description: z.string(),
   available: z.boolean(),
-  /** Why the agent is not available, or what is missing for full use, and what to do about it. */
+  /** The reason why the agent is not available, or what it lacks for full use, and what to do about it. */
   reason: z.string().optional(),
   version: z.string().optional(),
-  /** The path of the agent's program, if it can be either the user's own or Liminal's copy. */
+  /** The path of the agent's program, if the program can be the user's own or Liminal's copy. */
   program: z.string().optional(),
   /**
-   * Whether only the agent can read its own sessions: lists show its last answer, and do not start the agent for a new
-   * one.
+   * Whether only the agent can read its own sessions: a list has the agent's last answer, because no agent is started
+   * for a list.
    */
   sessionsOnRequest: z.boolean().optional(),
   /** Whether the agent's sessions can be forked. */
   forks: z.boolean().optional(),
-  /** Whether a fork always has the whole conversation: only the newest turn can be forked, once it has ended. */
+  /**
+   * Whether a fork always has the whole conversation, so that only the newest turn can be forked, and only after its
+   * end.
+   */
   forksWhole: z.boolean().optional(),
   /** The agent's transports to MCP servers; absent if it supports no MCP servers. */
   mcpTransports: z.array(z.enum(['stdio', 'http', 'sse'])).optional(),
   /** Whether the agent can restore files to their state before a turn. */
   rewinds: z.boolean().optional(),
-  /** Whether the agent's conversations can go back to before a message. */
+  /** Whether the agent's conversations can be taken back to before a message. */
   rewindsConversation: z.boolean().optional(),
   /** Whether the agent's sessions can list and change their MCP servers. */
   managesMcp: z.boolean().optional(),
-  /** Whether the agent's sessions can have folders besides the project's. */
+  /** Whether the agent's sessions can have additional folders besides the project folder. */
   takesDirectories: z.boolean().optional(),
   /** Whether the agent's model can answer a question outside the conversation. */
   answersAside: z.boolean().optional(),
   /** Whether the agent's sessions can list their permission rules, hooks, skills and the like. */
   tellsSetup: z.boolean().optional(),
-  /** Named sets of the agent's settings; a new session can use one, by the config option `profile`. */
+  /** Named sets of the agent's settings; a new session can use one of them with the config option `profile`. */
   profiles: z.array(z.string()).optional(),
   /** Whether the agent can move running commands and subagents to the background. */
   backgrounds: z.boolean().optional(),
-  /** Whether `listGrants` has permanent decisions of people about the agent's tools or a folder's settings. */
+  /**
+   * Whether `listGrants` also lists people's permanent decisions about the agent's own tools, or about a folder's
+   * settings.
+   */
   usesGrants: z.boolean().optional(),
-  /** Whether the agent replays recorded turns instead of being a real agent. */
+  /** Whether the agent replays recorded turns and is not a real agent. */
   demo: z.boolean().optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;

@@ -5,12 +5,12 @@ import { cutText, headOf, sizeOf, tailOf, withinSize } from './size.ts';
 const all = Number.MAX_SAFE_INTEGER;
 const mark = '... (cut here: too long)';
 
-test('a small enough value stays the same object', () => {
+test('a value that is small enough is returned itself', () => {
   const value = { a: ['text', 1, null], b: { c: true } };
   expect(withinSize(value, 1_000)).toBe(value);
 });
 
-test('a text that is too long is cut and marked; the rest keeps its shape', () => {
+test('a text that is too long is cut and marked; the rest of the value keeps its shape', () => {
   const item = {
     type: 'message',
     content: 'x'.repeat(500),
@@ -30,7 +30,7 @@ test('a cut leaves no lone surrogate', () => {
   expect(cutText('ab😀c', 4)).toBe(`ab😀${mark}`);
 });
 
-it('the head and the tail of a well-formed text are well-formed, and as long as possible', () => {
+it('the head and the tail of a well-formed text are well-formed, and are as long as possible', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '😀', 'ü', '👩‍💻') });
   fc.assert(
     fc.property(text, fc.nat(30), (whole, length) => {
@@ -50,7 +50,7 @@ it('any value that is too large is cut to about the given size, and can be writt
   fc.assert(
     fc.property(value, fc.integer({ min: 50, max: 2_000 }), (one, room) => {
       const cut = withinSize(one, room);
-      // Each cut text may keep its mark or its first few characters.
+      // Each cut text may exceed the size by its mark or its first few characters.
       const [before, after] = [sizeOf(one, all), sizeOf(cut, all)];
       expect(after).toBeLessThanOrEqual(Math.max(room, before <= room ? before : room + 12_000));
       expect(Array.isArray(cut)).toBe(Array.isArray(one));
@@ -68,7 +68,7 @@ test('an object of very many fields, and a list of as many texts, are cut to the
   expect(sizeOf(withinSize(Object.values(fields), 10_000), all)).toBeLessThan(12_000);
 });
 
-test('a size is the length of the JSON, or about that length with words and numbers', () => {
+test('a size is the length of the value’s JSON, or at most half as much more', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ') });
   const value = fc.anything({ maxDepth: 3, key: texts, values: [texts] });
   fc.assert(
@@ -81,7 +81,7 @@ test('a size is the length of the JSON, or about that length with words and numb
   expect([7, true, null].map((one) => sizeOf(one, all))).toEqual([8, 8, 8]);
 });
 
-test('measuring stops when the room is exceeded', () => {
+test('measuring stops at the given limit', () => {
   const list = Array.from({ length: 1_000 }, () => 'text');
   for (const large of [list, Object.assign({}, list), [list], { list }]) {
     expect(sizeOf(large, 100)).toBeGreaterThan(100);
@@ -89,7 +89,7 @@ test('measuring stops when the room is exceeded', () => {
   }
 });
 
-test('without room, texts as short as names stay, and longer texts are cut and marked', () => {
+test('if the size is already used up, texts as short as names stay, and longer texts are cut and marked', () => {
   const [name, long] = ['x'.repeat(64), 'y'.repeat(65)];
   expect(withinSize({ name, long, other: name, count: 7, none: null }, 10)).toEqual({
     name,
@@ -100,12 +100,12 @@ test('without room, texts as short as names stay, and longer texts are cut and m
   });
 });
 
-test('a single text is cut to the given room', () => {
+test('a single text is cut to the given size', () => {
   expect(withinSize('x'.repeat(500), 200)).toBe(`${'x'.repeat(200)}${mark}`);
   expect(withinSize('x'.repeat(198), 200)).toBe('x'.repeat(198));
 });
 
-test('a list is cut at the end of its room, an object after a hundred fields', () => {
+test('a list is cut where it exceeds the size, an object after a hundred fields', () => {
   const list = Array.from({ length: 100 }, (_, index) => `${index % 10}`);
   const cut = withinSize({ list, kind: 'list' }, 60);
   expect(cut).toEqual({ list: list.slice(0, 12), kind: 'list' });

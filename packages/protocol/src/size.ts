@@ -1,13 +1,13 @@
 /** The largest size of an item (`sizeOf`); a larger item is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
-/** The largest size of a turn's data without its items: its model, its end, its error. */
+/** The largest size of a turn's data without its items: model, end and error. */
 export const maxHeadSize = 64 * 1024;
 
-/** Only ASCII, because any other letter would double the memory of the whole text. */
+/** The mark is ASCII, because any other character would double the memory of the whole text. */
 const mark = '... (cut here: too long)';
-/** The length up to which texts are not cut, because they are names and terms of the vocabulary. */
+/** The length up to which texts are not cut, because such texts are names and type words. */
 const short = 64;
-/** The number of fields of an object that stay even without room for their values. */
+/** The number of an object's fields that are kept even if there is no room for their values. */
 const fewFields = 100;
 
 /** The approximate number of characters of a value's JSON; stops counting above `room`. */
@@ -30,7 +30,7 @@ export function sizeOf(value: unknown, room: number): number {
 
 /**
  * Returns the value itself, or, if it is larger than `room`, a copy of about that size and the same shape: long texts
- * are cut, with a mark, and lists are shortened.
+ * are cut and marked, and lists are shortened.
  */
 export function withinSize<T>(value: T, room: number): T {
   return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
@@ -52,7 +52,7 @@ export function tailOf(text: string, length: number): string {
   return text.slice(isHalved ? at + 1 : at);
 }
 
-/** The beginning of a text, with the mark of a cut. */
+/** The beginning of a text, followed by the mark for a cut. */
 export const cutText = (text: string, length: number): string => headOf(text, length) + mark;
 
 class Cutter {

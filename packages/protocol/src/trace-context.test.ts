@@ -18,7 +18,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 const valid = `00-${traceId}-${spanId}-01`;
 
-test('any trace and span id is read as written, and is valid in an event', () => {
+test('any trace and span id that was written is read unchanged, and is valid in an event', () => {
   fc.assert(
     fc.property(place, (where) => {
       const traceparent = writeTraceparent(where);
@@ -56,7 +56,7 @@ test.each([
   expect(readTrace({ traceparent, tracestate: 'a=1' })).toBeUndefined();
 });
 
-test('fields of later versions are dropped, and unknown flags are cleared', () => {
+test('additional fields of later versions are dropped, and unknown flags are cleared', () => {
   expect(readTrace({ traceparent: `cc-${traceId}-${spanId}-ff-more` })).toEqual({
     traceparent: valid,
   });

@@ -1,22 +1,22 @@
-/** The trace that a run belongs to, as W3C trace context, level 1 (https://www.w3.org/TR/trace-context-1/). */
+/** The trace to which a run belongs, as W3C trace context, level 1 (https://www.w3.org/TR/trace-context-1/). */
 import { z } from 'zod';
 
 /** A `traceparent` of any version, in lower-case hexadecimal; ids of only zeros and version `ff` are not valid. */
 const anyVersion =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-/** A `traceparent` as Liminal writes it: version 00, with no flag but `sampled`. */
+/** A `traceparent` as Liminal writes it: version 00, with `sampled` as the only possible flag. */
 const version00 = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-0[01]$/;
 
-/** One member of a `tracestate`: a key, perhaps with a tenant, and printable ASCII without `,` and `=`. */
+/** One member of a `tracestate`: a key, possibly with a tenant, and a value of printable ASCII without `,` and `=`. */
 const member =
   /^[a-z\d][a-z\d_\-*/]{0,240}(@[a-z][a-z\d_\-*/]{0,13})?=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const maxMembers = 32;
-/** The most characters of a `tracestate` that are passed on; a longer one is dropped. */
+/** The longest `tracestate` that is passed on, in characters; a longer one is dropped. */
 const maxState = 512;
 
 /**
- * A trace context as part of events and messages, because a log does not propagate it. An event has the span of its
- * turn.
+ * A trace context as a field of events and messages, because a log has no headers that would carry it. The trace
+ * context of an event names the span of the event's turn.
  */
 export const TraceContext = z.object({
   traceparent: z.string().regex(version00),
@@ -31,12 +31,12 @@ export interface SpanContext {
   isSampled: boolean;
 }
 
-/** Reads a `traceparent`; undefined if it is not valid and must be ignored. */
+/** Parses a `traceparent`; undefined if it is not valid and must be ignored. */
 export function readTraceparent(header: unknown): SpanContext | undefined {
   const [, version, traceId, spanId, flags, more] =
     typeof header === 'string' ? (anyVersion.exec(header) ?? []) : [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  // Only later versions may have more fields.
+  // Only versions after 00 may have additional fields.
   if (version === '00' && more !== undefined) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

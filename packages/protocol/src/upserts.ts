@@ -1,5 +1,5 @@
 /**
- * The data that readers render: an item's whole current state, and a turn's events (seed 000, section Data Contracts).
+ * The data that readers show: an item's whole current state, and a turn's events (seed 000, section Data Contracts).
  */
 import { z } from 'zod';
 import {
@@ -19,17 +19,17 @@ const base = {
   turnId: z.string().min(1),
   sessionId: z.string().min(1),
   itemId: z.string().min(1),
-  /** When the source produced this state (ISO 8601 UTC). */
+  /** The time at which the source produced this state (ISO 8601 UTC). */
   sourceTimestamp: z.string(),
-  /** When the fold emitted the upsert (ISO 8601 UTC). */
+  /** The time at which the fold emitted the upsert (ISO 8601 UTC). */
   emittedAt: z.string(),
   /** `create → update* → complete | error` (invariant 4). */
   status: z.enum(['create', 'update', 'complete', 'error']),
   errorCode: z.string().optional(),
   errorMessage: z.string().optional(),
-  /** When the item began (ISO 8601 UTC), so that a reader can show its duration. */
+  /** The time at which the item began (ISO 8601 UTC), so that a reader can show its duration. */
   startedAt: z.string().optional(),
-  /** The tool call of the subagent that this item belongs to. */
+  /** The call of the subagent to which this item belongs. */
   parentCallId: z.string().optional(),
 };
 
@@ -52,7 +52,7 @@ export const ToolCallUpsert = z.object({
   ...base,
   type: z.literal('tool_call'),
   toolName: z.string(),
-  /** May be partial or empty on create. */
+  /** May be partial or empty in the first upsert (`create`). */
   toolArguments: z.record(z.string(), z.unknown()),
   callId: z.string(),
   toolOutput: z.string().optional(),
@@ -69,13 +69,13 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   entries: z.array(PlanEntry),
 });
-/** The net change of files by the turn so far; each upsert has the whole change. */
+/** All net changes of files by the turn so far; each upsert has all of them. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),
   diffs: z.array(FileDiff),
 });
-/** The fields of a tool call that a person decides about. */
+/** The fields of a tool call that people see when they decide about the call. */
 export const ShownCall = ToolCallUpsert.pick({
   toolName: true,
   toolArguments: true,
@@ -91,22 +91,22 @@ export const ApprovalUpsert = z.object({
   type: z.literal('approval'),
   approvalId: z.string(),
   title: z.string(),
-  /** Who asks, if not the agent itself: see ApprovalItem. */
+  /** The name of the MCP server or subagent that asks; absent if the agent itself asks: see ApprovalItem. */
   askedBy: z.string().optional(),
   description: z.string().optional(),
   callId: z.string().optional(),
   options: z.array(ApprovalOption),
   form: Form.optional(),
-  /** Names of arguments that the person may change: see ApprovalItem. */
+  /** Names of the call's arguments that the person may change: see ApprovalItem. */
   editable: z.array(z.string()).optional(),
   deadline: z.string().optional(),
-  /** The requested call as the request describes it: see ApprovalItem. */
+  /** The call as the permission request describes it: see ApprovalItem. */
   asked: ShownCall.optional(),
-  /** Fields of the call before the request that differ from the request. */
+  /** Fields of the call as it was before the request, where they differ from the request: see ApprovalItem. */
   earlier: ShownCall.partial().optional(),
   outcome: ApprovalOutcome.optional(),
 });
-/** An error that is an item of its own, with `errorCode` and `errorMessage`. */
+/** An error that is a separate item, with `errorCode` and `errorMessage`. */
 export const ErrorUpsert = z.object({ ...base, type: z.literal('error') });
 
 export const UpsertObject = z.discriminatedUnion('type', [
@@ -129,7 +129,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     modelId: z.string(),
     providerId: z.string(),
-    /** Set if the agent started the turn by itself; absent if a person's message did. */
+    /** Set if the agent started the turn by itself; absent if a person's message started the turn. */
     trigger: z.literal('agent').optional(),
   }),
   z.object({
@@ -137,10 +137,13 @@ export const TurnEvent = z.discriminatedUnion('type', [
     turnId: z.string(),
     sessionId: z.string(),
     status: z.enum(['completed', 'cancelled']),
-    /** Why the agent stopped, in ACP's terms if one fits: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`. */
+    /**
+     * The reason why the agent stopped; one of ACP's terms if one of them fits: `end_turn`, `max_tokens`,
+     * `max_turn_requests`, `refusal`.
+     */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
-    /** A turn of the server took back the named turn and all later ones. */
+    /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
     rewoundTo: z.string().optional(),
   }),
   z.object({
@@ -154,9 +157,9 @@ export const TurnEvent = z.discriminatedUnion('type', [
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
 /**
- * The outputs of the upsert fold. `upsert`: an item's new state. `turn`: a turn's event. `discard`: a shown item is
- * withdrawn. `append` (only with `appends`): text to add to the content of a message or thought, or to a tool call's
- * output, if that is `at` UTF-16 code units long; `appendText` does so.
+ * The outputs of the upsert fold. `upsert`: an item's new state. `turn`: a turn's event. `discard`: an item that was
+ * shown is withdrawn. `append` (only with `appends`): text to add to the content of a message or thought, or to a tool
+ * call's output, if the existing text is `at` UTF-16 code units long; `appendText` checks this.
  */
 export type FoldOutput =
   | { kind: 'upsert'; upsert: UpsertObject }

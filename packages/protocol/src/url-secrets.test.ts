@@ -44,7 +44,7 @@ test.each([
   expect(hideUrlSecrets(text)).toBe(text);
 });
 
-test('SAFE: a text of many millions of characters is processed, whatever its content', () => {
+test('SAFE: a text of many millions of characters is processed, whatever its content is', () => {
   const long = 'A'.repeat(16 << 20);
   expect(hideUrlSecrets(`https://${long}?key=${long} end`)).toHaveLength(long.length + 20);
   expect(hideUrlSecrets(`prod:a|${long} end`)).toMatch(/^prod:a\|\*{3}/);

@@ -1,6 +1,6 @@
 /** The start of a URL. */
 const urlStart = /\b([a-z][a-z\d+.-]{0,30}):\/\//gi;
-/** The end of a URL in a text. After a comma, the next URL of a list begins. */
+/** The end of a URL in a text. After a comma, another URL of a list begins. */
 const urlEnd = /[\s"'`<>\\]|,\s*[a-z][a-z\d+.-]{0,30}:\/\//gi;
 /** A deploy key of Convex: a deployment's name and its secret. */
 const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,10000}/gi;
@@ -8,14 +8,15 @@ const deployKey = /\b([a-z][\w:.-]{0,100})\|[\w+/=-]{16,10000}/gi;
 const hidden = '***';
 
 /**
- * Returns a text of any length for people or logs, with all possible secrets of its URLs hidden: user and password, the
- * values of the query, the fragment, and Convex's deploy keys anywhere. A URL in JSON stays valid JSON.
+ * Returns a text for people or logs, in which the possible secrets of all URLs are hidden: user and password, the
+ * values of the query, the fragment, and also Convex's deploy keys outside of URLs. The text may have any length. If
+ * the URL is part of JSON, the JSON remains valid.
  */
 export function hideUrlSecrets(text: string): string {
   let shown = '';
   let from = 0;
   for (const { 0: start, 1: scheme = '', index } of text.matchAll(urlStart)) {
-    // This URL is a part of the previous one.
+    // A URL that is part of the previous URL is skipped.
     if (index < from) continue;
     const place = index + start.length;
     urlEnd.lastIndex = place;
@@ -45,8 +46,8 @@ function cutAt(mark: string, text: string): [before: string, after: string | und
 }
 
 /**
- * The end of the user part in a URL, in which a web address and a database's address differ: a web address may have an
- * "@" in its path; a database's address has one only after a password, which may have any characters.
+ * The end of the user part in a URL. A web address may have an "@" in its path. In a database's address an "@" can only
+ * follow the password, which may contain any characters.
  */
 function endOfUser(scheme: string, rest: string): number {
   const isWeb = /^https?$/i.test(scheme);
@@ -54,7 +55,7 @@ function endOfUser(scheme: string, rest: string): number {
   return (place ?? '').lastIndexOf('@') + 1;
 }
 
-/** Hides the values of a query, and parts without a name, which may be secrets. */
+/** Hides the values of a query, and parts without a name, because such parts may be secrets. */
 function hideValues(query: string): string {
   const names = query
     .split('&')

@@ -1,10 +1,10 @@
 type ConnectionKind = 'websocket' | 'sse' | 'acpHttp';
 
-/** The number and the limit of long-lived connections. */
+/** Counts and limits the long-lived connections. */
 export class Connections {
-  /** `acpHttp` counts ACP connections over streamable HTTP; each has many requests. */
+  /** `acpHttp` counts ACP connections over streamable HTTP, not their requests. */
   readonly open: Record<ConnectionKind, number> = { websocket: 0, sse: 0, acpHttp: 0 };
-  /** Session subscriptions of all connections. */
+  /** The number of session subscriptions of all connections. */
   subscriptions = 0;
   readonly #max: number;
 
@@ -17,7 +17,10 @@ export class Connections {
     return websocket + sse + acpHttp >= this.#max;
   }
 
-  /** Counts a connection. Call the result when it ends; more calls have no effect. */
+  /**
+   * Counts a connection. The caller must call the returned function when the connection ends; further calls have no
+   * effect.
+   */
   enter(kind: ConnectionKind): () => void {
     this.open[kind] += 1;
     let left = false;

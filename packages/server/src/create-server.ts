@@ -33,22 +33,22 @@ export interface ServerOptions extends GuardOptions {
   version: string;
   /** The built web app's folder. */
   webDir: string;
-  /** Allows a host that other machines can reach, without encryption. */
+  /** Allows a `host` that other machines can reach, although the traffic is not encrypted. */
   insecureHost?: boolean;
   limits?: Partial<Limits>;
-  /** Counts the runtime's work; a new `Metrics` by default. */
+  /** The object that counts the runtime's work; a new `Metrics` by default. */
   metrics?: Metrics;
   /** Without a logger nothing is logged. */
   logger?: FastifyBaseLogger;
-  /** Without tracing no spans are made. */
+  /** Without tracing, no spans are recorded. */
   tracing?: Tracing;
-  /** For tests: checks responses by their schemas, and errors by the operation's list. */
+  /** For tests: checks responses with their schemas, and error codes with the operation's list. */
   checkAnswers?: boolean;
 }
 
 /**
- * Serves all surfaces of a runtime on one HTTP server; the caller makes it `listen` on `host`. Closing it ends every
- * connection, but not the runtime. Throws `INSECURE_HOST`.
+ * Serves a runtime on one HTTP server, in all of its protocols. The caller makes the server `listen` on `host`. Closing
+ * the server ends every connection, but not the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
@@ -68,9 +68,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: {
       maxPayload: limits.frameBytes,
       handleProtocols: ourProtocol,
-      // Handle one frame per turn of the event loop: a packet can have thousands.
+      // Handles one frame per turn of the event loop, because one TCP packet can have thousands of frames.
       allowSynchronousEvents: false,
-      // Pongs are counted with the other messages.
+      // Pongs are sent by our own code, which counts them with the other messages.
       autoPong: false,
     },
     preClose,
@@ -118,7 +118,7 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(acpRoutes, { runtime, version, connections, limits });
 }
 
-/** The protocol of our WebSockets: a browser that offers protocols requires the server to choose one. */
+/** The protocol name of our WebSockets: if a browser offers protocols, the server must choose one of them. */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 
 function insecureHostError(host: string): RequestError {
@@ -129,7 +129,7 @@ function insecureHostError(host: string): RequestError {
   );
 }
 
-/** Closes every WebSocket with 1001, so that its client reconnects instead of giving up. */
+/** Closes every WebSocket with code 1001, so that clients reconnect instead of giving up. */
 function preClose(this: FastifyInstance, done: () => void): void {
   for (const client of this.websocketServer.clients) client.close(1001, 'The server is closing.');
   this.websocketServer.close();

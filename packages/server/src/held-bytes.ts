@@ -1,6 +1,7 @@
 /**
- * Bounds the memory that all clients use together: responses that they do not read, and the received parts of bodies
- * and messages. Each connection has its own bound, but a few hundred together would fill the memory.
+ * Limits the memory that all clients use together: for responses that the clients have not read, and for received parts
+ * of bodies and messages. Each connection also has its own limit, but a few hundred connections at their limit would
+ * fill the memory.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,13 +9,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Limits } from './limits.ts';
 
 interface Held {
-  /** The responses of open requests: all but the first wait outside of the socket. */
+  /** The responses of open requests; only the first response writes to the socket, the others wait. */
   responses: Set<ServerResponse>;
-  /** `socket.bytesRead` before the body, or message, that is being received. */
+  /** The value of `socket.bytesRead` before the body or message that is being received; undefined if there is none. */
   readFrom: number | undefined;
-  /** Bytes that the client has sent or accepted. */
+  /** The number of bytes that the client has sent or read so far. */
   moved: number;
-  /** When `moved` last changed, in ms. */
+  /** The time at which `moved` last changed, in ms. */
   stillSince: number;
 }
 
@@ -24,8 +25,8 @@ const connectionsByServer = new WeakMap<Server, Map<Socket, Held>>();
 const checkMs = 100;
 
 /**
- * While more than `limits.heldBytes` are held, ends the connections that have been idle the longest. A client that
- * reads, however slowly, outlasts idle ones.
+ * While more than `limits.heldBytes` are held, the connections that have been idle the longest are ended. A client that
+ * reads slowly stays connected longer than an idle client.
  */
 export function boundHeldBytes(
   { server }: FastifyInstance,
@@ -66,7 +67,7 @@ export function boundHeldBytes(
   server.once('close', () => clearInterval(timer));
 }
 
-/** Counts the bytes that an upgraded connection receives from now on as an unfinished message. */
+/** From now on, counts the bytes that an upgraded connection receives as an unfinished message. */
 export function countMessage(server: Server, socket: Socket): void {
   const held = connectionsByServer.get(server)?.get(socket);
   if (held) held.readFrom = socket.bytesRead;
@@ -79,7 +80,7 @@ function updateMoved(socket: Socket, held: Held): void {
   held.stillSince = performance.now();
 }
 
-/** Counts received bytes up to `maxReceived`: an imported file passes through and is not kept. */
+/** Counts at most `maxReceived` received bytes, because an imported file is processed in parts and not kept. */
 function heldBytesOf(socket: Socket, { responses, readFrom }: Held, maxReceived: number): number {
   const received = readFrom === undefined ? 0 : socket.bytesRead - readFrom;
   let size = socket.writableLength + Math.min(received, maxReceived);

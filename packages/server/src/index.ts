@@ -1,4 +1,4 @@
-/** Liminal's surfaces: HTTP, WebSocket, server-sent events and the web app, behind one guard. */
+/** Liminal's server: HTTP, WebSocket, server-sent events and the web app, behind one guard. */
 export {
   createCredentials,
   type Credentials,

@@ -1,43 +1,47 @@
 import { blobMax } from '@liminal/protocol';
 
-/** Bounds on what a client can make the server hold. Sizes in bytes, times in milliseconds. */
+/** Limits on what clients can make the server keep or do. Sizes in bytes, times in milliseconds. */
 export interface Limits {
-  /** A request's body. Each of a message's `messageMax` characters can take six bytes. */
+  /** A request's body. Each of the `messageMax` characters of a message can take six bytes. */
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
   /** An uploaded session file. */
   importBytes: number;
-  /** A WebSocket frame from a client. */
+  /** The size of a WebSocket frame from a client. */
   frameBytes: number;
-  /** A message of an ACP client: a prompt includes its images. */
+  /** The size of a message of an ACP client, which may be a prompt with images. */
   acpMessageBytes: number;
-  /** How long an ACP connection over HTTP is kept while its client has no open request. */
+  /** The time for which an ACP connection over HTTP is kept while its client has no open request. */
   acpIdleMs: number;
-  /** How much may wait in one connection's buffer before its client counts as slow (invariant 9). */
+  /** The number of unsent bytes in one connection's buffer from which its client counts as slow (invariant 9). */
   bufferBytes: number;
-  /** The unread responses and the received parts of bodies of all clients together. */
+  /** The unread responses and the received parts of bodies, of all clients together. */
   heldBytes: number;
   /** TCP connections. */
   connections: number;
   /**
-   * How many TCP connections strangers may have: no request on them has passed the guard. At most half of `connections`.
+   * The number of TCP connections of strangers: connections on which no request has passed the guard. May be at most
+   * half of `connections`.
    */
   strangers: number;
-  /** How long a stranger may take for the head of a request, and any client from its first byte to its last. */
+  /**
+   * The time for the head of a request: without credentials, from the opening of the connection; for every client, from
+   * the first byte of the head to its last.
+   */
   headMs: number;
-  /** How many requests of one connection may wait for their responses. */
+  /** The most requests of one connection that may wait for their responses. */
   pipelined: number;
-  /** How long a request's body may be silent. */
+  /** The longest pause in a request's body. */
   silenceMs: number;
-  /** How much of a body is still read after its request was answered, and for how long. */
+  /** The part of a body that is still read after its request was answered, and the time for it. */
   drainBytes: number;
   drainMs: number;
-  /** How many WebSockets, event streams and ACP connections over HTTP may be open in total. */
+  /** The most WebSockets, event streams and ACP connections over HTTP that may be open, in total. */
   streams: number;
-  /** How many sessions one WebSocket may subscribe to. */
+  /** The most sessions to which one WebSocket may subscribe. */
   subscriptionsPerSocket: number;
-  /** The time between heartbeats on a WebSocket or event stream. */
+  /** The time between two heartbeats on a WebSocket or event stream. */
   heartbeatMs: number;
 }
 

@@ -5,9 +5,9 @@ import { LiminalError } from '@liminal/protocol';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Makes a server listen on `host`; for `localhost` on each of its addresses, since browsers choose among them. Returns
- * the URL of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if another program uses a
- * further address: it would receive the sign-in links.
+ * Makes a server listen on `host`. On `localhost` it listens on each of the name's addresses, because browsers choose
+ * among them. Returns the URL of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if
+ * another program uses another address of `localhost`: that program would receive the sign-in links.
  */
 export async function listen(
   app: FastifyInstance,
@@ -25,7 +25,9 @@ export async function listen(
 
 const lookupAll = async (name: string) => lookup(name, { all: true });
 
-/** Passes the connections of one more address to the server, which counts and bounds them like its own. */
+/**
+ * Also listens on another address, and passes its connections to the server, which counts and limits them like its own.
+ */
 async function listenAlso({ server }: FastifyInstance, address: { host: string; port: number }) {
   const extraServer = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
     server.emit('connection', socket),
@@ -36,7 +38,7 @@ async function listenAlso({ server }: FastifyInstance, address: { host: string; 
   extraServer.listen(address);
   const [error] = (await Promise.race([once(extraServer, 'listening'), failed])) as [unknown?];
   if (!(error instanceof Error && 'code' in error)) return;
-  // A machine may lack an address of `localhost`, for example the IPv6 one.
+  // The machine may not have one of the addresses of `localhost`, for example the IPv6 address.
   if (error.code !== 'EADDRINUSE') return;
   const { host, port } = address;
   throw new LiminalError(

@@ -10,7 +10,7 @@ test('SAFE: a log line is JSON with terminal controls escaped, and parses to the
   expect(JSON.parse(log)).toMatchObject({ msg: said, said, err: { message: said } });
 });
 
-test('SAFE: the log hides secrets in URLs, even in an error’s cause and stack', () => {
+test('SAFE: the log hides secrets in URLs, even in the cause and the stack of an error', () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   const cause = new TypeError('Cannot fetch http://me:hush@h/api?key=hush');
@@ -43,7 +43,7 @@ test('SAFE: the log hides known secrets, and secrets found by the rules of expor
   expect(log).toContain('a short word stays');
 });
 
-test('SAFE: a line of many millions of characters is cut, and a secret at the cut stays hidden', () => {
+test('SAFE: a line of many millions of characters is cut, and a secret at the cut is still hidden', () => {
   let log = '';
   const secrets = new Set(['the token of us']);
   const logger = createLogger('info', { write: (line) => (log += line) }, secrets);

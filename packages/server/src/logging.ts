@@ -8,18 +8,19 @@ import {
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
-/** Approximate length of the longest line, in characters: an agent's error may have many millions. */
+/** The approximate length of the longest line, in characters, because an agent's error may have many millions. */
 const lineMax = 64 * 1024;
-/** In characters. A shorter secret would hide common words. */
+/** In characters. The shortest secret to hide, in characters: hiding shorter ones would hide common words. */
 const secretMin = 8;
 const hidden = '***';
-/** Redacts known secret formats, by the same rules as exports. */
+/** Redacts known formats of secrets, by the same rules as exports. */
 const rules = new Redactor([]);
 
 /**
- * A log of JSON lines without secrets: only the path of a URL, since a link contains the token; no headers; secrets in
- * URLs of errors are hidden. Terminal controls are escaped, since the lines may be read in a terminal.
- * @param secrets - Known secrets, hidden everywhere. More may be added to the set later.
+ * A log of JSON lines without secrets: URLs are logged without their query, since a sign-in link contains the token;
+ * headers are not logged; secrets in the URLs of errors are hidden. Terminal controls are escaped, because people may
+ * read the lines in a terminal.
+ * @param secrets - Known secrets, hidden everywhere. Secrets may be added to the set later.
  */
 export function createLogger(
   level: string,
@@ -36,7 +37,8 @@ export function createLogger(
     err: pino.stdSerializers.err,
   };
   const write = (line: string): void => {
-    // Cut in two steps: a secret that the first cut splits is not recognised, so the second cut removes it.
+    // The line is cut twice: a secret that the first cut splits is not recognised, but the second, shorter cut removes
+    // it.
     const shown = hideSecrets(hideUrlSecrets(truncateLine(line, 4 * lineMax)), secrets);
     stream.write(escapeHiddenInJson(truncateLine(shown, lineMax)));
   };
@@ -50,7 +52,7 @@ function truncateLine(line: string, length: number): string {
 function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
   let text = line;
   for (const secret of secrets) {
-    // The secret as JSON writes it.
+    // The secret in the form in which JSON contains it.
     const written = JSON.stringify(secret).slice(1, -1);
     if (secret.length >= secretMin) text = text.replaceAll(written, hidden);
   }

@@ -1,4 +1,4 @@
-/** The HTTP server under Fastify: how connections and requests are read, and how many there may be. */
+/** The HTTP server that Fastify uses: how connections and requests are read, and how many there may be. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,25 +17,29 @@ import { boundBodies } from './http/request-bodies.ts';
 import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
 
-/** How long a connection may be idle between two requests, in ms: longer than the minute of most proxies. */
+/**
+ * The time for which a connection may be idle between two requests, in ms; longer than the minute that most proxies
+ * allow.
+ */
 const keepAliveMs = 72_000;
 
-/** Fastify's options for a server with these limits. */
+/** Returns Fastify's options for a server with these limits. */
 export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boolean }) {
   return {
     routerOptions: { maxParamLength: ID_MAX },
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
-    // When Fastify creates several servers (for `localhost`), it bounds only the first, so create our own.
+    // If Fastify created several servers (for `localhost`), only the first one would have limits, so we create the
+    // server ourselves.
     serverFactory: (handler) =>
       createServer(
         {
-          // The guard refuses requests without a host.
+          // The guard rejects requests without a Host header.
           requireHostHeader: false,
-          // Ignore upgrades to unsupported protocols, such as HTTP/2, and answer the request.
+          // Upgrades to unsupported protocols, such as HTTP/2, are ignored, and the request is answered.
           shouldUpgradeCallback: (request) => takesUpgrades && upgradeOf(request) !== undefined,
-          // Bodies have their own bound: `boundBodies`.
+          // Request bodies have their own limits: `boundBodies`.
           requestTimeout: 0,
           headersTimeout: limits.headMs,
           connectionsCheckingInterval: limits.headMs / 4,
@@ -46,7 +50,7 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
   } satisfies FastifyServerOptions<Server>;
 }
 
-/** Bounds what the clients of a new server can make it hold. Call it before `guardRequests`. */
+/** Limits what the clients of a new server can make it keep in memory. Call it before `guardRequests`. */
 export function boundClients(app: FastifyInstance, limits: Limits): void {
   app.server.on('checkExpectation', boundPipeline(refuseExpectation, limits.pipelined));
   boundStrangers(app, limits);
@@ -56,7 +60,7 @@ export function boundClients(app: FastifyInstance, limits: Limits): void {
 
 /**
  * Ends a connection on which more than `max` requests wait for their responses. Node delivers all requests of a packet
- * at once, and 64 KiB hold thousands.
+ * at once, and 64 KiB can have thousands of requests.
  */
 function boundPipeline(handler: RequestListener, max: number): RequestListener {
   const waiting = new WeakMap<Socket, number>();
@@ -65,7 +69,7 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > max) return endUnread(socket);
     waiting.set(socket, count);
-    // Fastify and its static files alone listen for the end of a response in nearly ten places.
+    // Fastify and its plugin for static files already add nearly ten listeners for the end of a response.
     response.setMaxListeners(20);
     response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
     handler(request, response);
@@ -73,8 +77,8 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
 }
 
 /**
- * Ends a connection in the middle of a packet. Node would still deliver the rest of the packet, so its parser (not in
- * Node's types) is made to treat the rest as another protocol, as after an upgrade.
+ * Ends a connection without reading the rest of the packet. Node would still deliver the requests in the packet, so
+ * Node's parser (which is not in Node's types) is made to treat the rest as another protocol, as after an upgrade.
  */
 function endUnread(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const anotherProtocol = 2;

@@ -3,9 +3,8 @@ import type { z } from 'zod';
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
 /**
- * Reads a client’s input by its schema. Returns its value, or the problem of each wrong field, for example "`title` is
- * missing; `limit` must be at most 200".
- * @param nameOf - Returns how errors name the field at a path.
+ * Validates a client’s input with a schema. Returns the parsed value, or one problem for each wrong field, for example
+ * "`title` is missing; `limit` must be at most 200".
  */
 export function parseInput<S extends z.ZodType>(
   schema: S,
@@ -22,7 +21,7 @@ export function parseInput<S extends z.ZodType>(
   if (parsed.success) return { value: parsed.data };
   const problems = parsed.error.issues.map(({ path, message }) => {
     const name = path.length === 0 ? '' : nameOf(path.join('.'));
-    // A schema may have its own message.
+    // A schema may have a message of its own for this problem.
     if (!ownMessages.has(message)) return name === '' ? message : `${name}: ${message}`;
     return `${name === '' ? 'it' : name} ${message}`;
   });

@@ -33,7 +33,9 @@ interface ReplayServerOptions {
   limits?: Partial<Limits>;
 }
 
-/** Serves one file, and the page that replays it, to signed-in browsers: it runs nothing and stores nothing. */
+/**
+ * Serves one file, and the page that replays it, to signed-in browsers. The server runs no agents and stores nothing.
+ */
 export async function createReplayServer(options: ReplayServerOptions): Promise<FastifyInstance> {
   const { file, version, webDir } = options;
   const limits = { ...defaultLimits, ...options.limits };

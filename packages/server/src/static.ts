@@ -7,13 +7,13 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, takesHtml } from './pages/send-page.ts';
 
 /**
- * The page in which the app draws diagrams: it runs the script that it contains, loads nothing, and has an origin of
- * its own even if it is opened directly.
+ * The headers of the page in which the app draws diagrams. The page runs only the script that it contains, loads
+ * nothing, and has an opaque origin even if it is opened directly.
  */
 const diagramFrameHeaders = {
   'content-security-policy': [
     "default-src 'none'",
-    // The page's own policy allows one script, by its hash.
+    // The policy inside the page allows one script, by the script's hash.
     "script-src 'unsafe-inline'",
     "style-src 'unsafe-inline'",
     'img-src data:',
@@ -26,9 +26,9 @@ const diagramFrameHeaders = {
 };
 
 /**
- * Serves the web app from its folder: files with a hash in their name are cached for good, others are revalidated.
- * Packed files from the build (`.br`, `.gz`) are sent to clients that accept them. An address without a file is a place
- * inside the app. Files are looked up on each request, so a new build is served at once.
+ * Serves the web app from its folder: files with a hash in their name are cached without a limit, all other files are
+ * revalidated. Compressed files from the build (`.br`, `.gz`) are sent to clients that accept them. Addresses without a
+ * file are interpreted by the app. Files are looked up on each request, so a new build is served immediately.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
@@ -42,7 +42,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
       index: 'index.html',
       preCompressed: true,
       dotfiles: 'ignore',
-      // A missing build has its own page.
+      // For a missing build the server has a page, so no warning is needed.
       suppressWarning: true,
       setHeaders: (reply, path) => {
         const immutable = path.startsWith(join(webDir, 'assets'));
@@ -53,7 +53,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
         if (path.startsWith(join(webDir, 'diagram-frame.html'))) reply.headers(diagramFrameHeaders);
       },
     });
-    // By its name: fastify-static does not send packed files for a folder's index.
+    // Sends `index.html` by name: fastify-static does not send the packed file for a folder's index.
     files.get('/', async (_, reply) =>
       isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
     );
@@ -69,7 +69,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
   });
 }
 
-/** Whether a browser shows the app at this address; the app then interprets the address. */
+/** Whether a browser shows the app at this address. */
 function isAppAddress(request: FastifyRequest): boolean {
   const { method, url } = request;
   return (method === 'GET' || method === 'HEAD') && takesHtml(request) && !url.startsWith('/api/');

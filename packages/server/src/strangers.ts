@@ -1,6 +1,7 @@
 /**
- * Strangers are connections on which no request has passed the guard with a full proof. A new connection shows only its
- * address, so strangers have few places and little time. A signed-in client keeps its connection as long as it likes.
+ * Strangers are connections on which no request had full credentials: the token, or a cookie with its key. A new
+ * connection proves nothing but its address, so strangers get few connections and little time. A client with full
+ * credentials may keep its connection without a limit.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,8 +12,8 @@ import type { Limits } from './limits.ts';
 type StrangerLimits = Pick<Limits, 'connections' | 'strangers' | 'headMs'>;
 
 /**
- * Bounds the strangers of a server. If all places are taken, a new stranger replaces the oldest, so that people who
- * sign in or return always get a place. Call it before `guardRequests`.
+ * Limits the number and the time of strangers' connections. If the limit is reached, a new stranger's connection
+ * replaces the oldest one, so that people who sign in or return can always connect. Call it before `guardRequests`.
  */
 export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimits): void {
   const { connections, headMs } = limits;
@@ -37,23 +38,26 @@ export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimi
   });
 }
 
-/** Lifts the bounds for a connection whose request had a full proof: a cookie alone reaches every port of our host. */
+/**
+ * Removes the limits from a connection on which a request had full credentials; a cookie alone is not enough, since
+ * browsers send it to every port of our host.
+ */
 export function admit(server: Server, socket: Socket): void {
   const strangers = strangersByServer.get(server);
   if (strangers) removeStranger(strangers, socket);
 }
 
-/** The strangers of a server, oldest first, with the timers of those that must send a request. */
+/** The strangers' connections of a server, oldest first, each with the timer for its next request. */
 type Strangers = Map<Socket, NodeJS.Timeout | undefined>;
 const strangersByServer = new WeakMap<Server, Strangers>();
 
-/** Gives a stranger time for the head of its first or next request. */
+/** Limits the time that a stranger may take for the head of its first or next request. */
 function limitHeadTime(strangers: Strangers, socket: Socket, headMs: number): void {
   if (!strangers.has(socket) || socket.destroyed) return;
   clearTimeout(strangers.get(socket));
   const { bytesRead } = socket;
   const end = (): void => {
-    // Browsers open connections in advance: a connection without any data gets no response.
+    // A connection without any data gets no response, because browsers open connections in advance.
     if (socket.bytesRead === bytesRead) socket.destroy();
     else refuseSlowRequest(socket);
   };

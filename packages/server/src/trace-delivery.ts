@@ -8,14 +8,14 @@ import {
   type Tracing,
 } from '@liminal/runtime';
 
-/** How many readers of one session, or of one run, are traced at the same time. */
+/** The most readers of one session, or of one run, that are traced at the same time. */
 const tracedSubscribersMax = 8;
 
 type Transport = 'sse' | 'websocket';
 
 /**
- * Wraps a runtime for one transport: makes a span for each run and reader, up to a bound, of the events sent to the
- * reader. The span is part of the turn whose trace the events carry.
+ * Wraps a runtime for one transport, and records the sent events: one span for each run and reader, for a limited
+ * number of readers. The span belongs to the turn whose trace the events carry.
  */
 export function traceDelivery(
   runtime: Runtime,
@@ -52,13 +52,13 @@ export function traceDelivery(
   return overriding(runtime, { subscribe, followRun });
 }
 
-/** Bounds how many readers are traced. */
+/** Limits the number of traced readers. */
 class TraceSlots {
   readonly #taken = new Map<string, number>();
 
   /**
-   * Takes a place among the readers of the same session or run; undefined if none is free. Call the result once, to
-   * free it.
+   * Takes one of the places for the readers of a session or run; returns undefined if no place is free. The caller must
+   * call the returned function once, to free the place.
    */
   acquire(followed: string): (() => void) | undefined {
     const taken = this.#taken.get(followed) ?? 0;
@@ -72,7 +72,7 @@ class TraceSlots {
   }
 }
 
-/** The messages sent to one reader, one span per run. */
+/** Records the messages sent to one reader, with one span per run. */
 class Delivery {
   readonly #tracing: Tracing;
   readonly #name: string;
@@ -92,13 +92,13 @@ class Delivery {
     const hasRoom = send();
     stage?.took(performance.now() - begun);
     stage?.count('characters', outgoing.json().length);
-    // The reader is slower than the agent.
+    // The reader reads more slowly than the agent writes.
     if (!hasRoom) stage?.count('times_full', 1);
     if (message.type === 'session:turn' && message.payload.type !== 'turn_started') this.end();
     return hasRoom;
   }
 
-  /** The stage of a run; ends the stage of the run before. */
+  /** The stage span of a run; ends the stage span of the previous run. */
   of(run: TracedRun): Stage | undefined {
     const { runId } = run;
     if (runId !== this.#runId) {
@@ -116,7 +116,10 @@ class Delivery {
   }
 }
 
-/** Yields the same events. An event's time is how long the reader takes to request the next. */
+/**
+ * Yields the same events. Yields the same events. The time of an event is the time until the reader requests the next
+ * event.
+ */
 async function* delivered(
   events: AsyncIterable<StreamEvent>,
   delivery: Delivery,

@@ -94,7 +94,7 @@ describe('an uploaded file', () => {
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  test('of exactly the largest size is accepted, and one byte more is rejected', async () => {
+  test('of exactly the largest size is accepted, while one more byte is rejected', async () => {
     const largest = new Uint8Array(blobMax);
     expect((await put(largest, 'application/zip')).status).toBe(201);
     const { status, body } = await put(new Uint8Array(blobMax + 1), 'application/zip');
@@ -103,7 +103,7 @@ describe('an uploaded file', () => {
 });
 
 describe('is rejected, with what to do:', () => {
-  test('a file that is not an image despite its type', async () => {
+  test('a file with the type of an image and other content', async () => {
     const { status, body } = await put('no image', 'image/png');
     expect([status, body]).toMatchObject([415, { error: { code: 'BLOB_TYPE_WRONG' } }]);
   });

@@ -94,7 +94,7 @@ test.each(Object.entries({ ...operations, ...serverOperations }))(
   },
 );
 
-test('the OpenAPI document names each operation like the client, and has a server', async () => {
+test('the OpenAPI document names each operation like the client’s function, and names a server', async () => {
   const { servers, paths } = await openApi();
   const names = Object.values(paths).flatMap((there) =>
     Object.values(there).map(({ operationId }) => operationId),

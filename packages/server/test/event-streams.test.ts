@@ -37,7 +37,7 @@ async function createSession(): Promise<string> {
 
 const gauges = async () => (await ask('/metrics')).text;
 
-/** Plays a whole turn with one text. */
+/** Runs a whole turn with one text. */
 async function playTurn(sessionId: string, text: string): Promise<string> {
   const { turnId } = await server.runtime.send(sessionId, 'hello');
   const message = server.agent.message(sessionId, `m-${turnId}`);
@@ -65,7 +65,7 @@ describe('a session as server-sent events', () => {
     expect((await ask(`/api/session/${sessionId}/stream`)).status).toBe(404);
   });
 
-  test('sends the same messages as the WebSocket, with names, each with its cursor as id', async () => {
+  test('sends the same messages as the WebSocket, as named events whose id is the cursor', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);
     expect(reader.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
@@ -83,7 +83,7 @@ describe('a session as server-sent events', () => {
     expect(reader.of('upsert').at(-1)?.id).toBeDefined();
   });
 
-  test('resumes after Last-Event-ID with the missing part', async () => {
+  test('continues after the event in Last-Event-ID', async () => {
     const sessionId = await createSession();
     await playTurn(sessionId, 'one');
     const reader = await follow(sessionId);
@@ -141,7 +141,7 @@ describe('a session as server-sent events', () => {
     expect(reader.response.complete).toBe(true);
   });
 
-  test('is counted until its client has left', async () => {
+  test('counts as open until its client has disconnected', async () => {
     const sessionId = await createSession();
     const [first] = [await follow(sessionId), await follow(sessionId), await follow(sessionId)];
     const again = () => ask(`/api/session/${sessionId}/stream`);
@@ -153,14 +153,14 @@ describe('a session as server-sent events', () => {
     expect(await gauges()).toContain('liminal_subscriptions 2\n');
   });
 
-  test('of a client that does not read delays nobody, and later sends the latest state', async () => {
+  test('of a client that does not read does not delay other clients, and later sends the latest state', async () => {
     const sessionId = await createSession();
     const slow = await follow(sessionId, '?deltas=1');
     await slow.waitFor('info');
     slow.response.pause();
     slow.events.length = 0;
     const { turnId } = await server.runtime.send(sessionId, 'hello');
-    // More than the kernel's buffers of the connection hold, in pieces.
+    // More data than the kernel's buffers of a connection can hold, in pieces.
     const piece = 'x'.repeat(256 * 1024);
     const pieces = 40;
     const message = server.agent.message(sessionId);
@@ -173,7 +173,7 @@ describe('a session as server-sent events', () => {
     await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.response.resume();
-    // The kernel's buffers may hold an earlier state, which arrives first.
+    // The kernel's buffers may hold an earlier state, which then arrives first.
     const last = ({ data }: { data: unknown }) => (data as HistoryMessage).entries.at(-1);
     const history = await slow.waitFor('history', (event) => last(event)?.status === 'complete');
     expect(last(history)).toMatchObject({ content: piece.repeat(pieces) });
@@ -184,7 +184,7 @@ describe('a session as server-sent events', () => {
 describe('a run as server-sent events', () => {
   const path = (runId: string) => `/api/run/${runId}/events`;
 
-  test('FR-001-17: sends canonical events live, each with its id, and ends after the terminal event', async () => {
+  test('FR-001-17: sends live canonical events, each with its id, and ends after the terminal event', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));
@@ -211,7 +211,7 @@ describe('a run as server-sent events', () => {
     expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
   });
 
-  test('waits on request for a run that has not begun, and misses no event, however short the run is', async () => {
+  test('for a run that has not begun waits on request, and misses no event, however short the run is', async () => {
     const sessionId = await createSession();
     const turnId = randomUUID();
     const reader = await open(`${path(turnId)}?wait=1`);
@@ -224,7 +224,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(path(randomUUID()))).toMatchObject({ status: 404 });
   });
 
-  test('sends a stored run once, as its Response, and then ends', async () => {
+  test('of a stored run sends one snapshot and then ends', async () => {
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
     await eventually(async () => (await open(path(turnId))).waitFor('snapshot')).toBeDefined();
@@ -250,7 +250,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('has seed 001’s own form on request: live, resumed after an id, and stored', async () => {
+  test('has the form of seed 001 on request: for a live run, after reconnecting with an id, and for a stored run', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const other = `${path(turnId)}?format=responses`;
@@ -281,7 +281,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(`${path(turnId)}?format=other`)).toMatchObject({ code: 'INVALID_QUERY' });
   });
 
-  test('of a client that has left is closed', async () => {
+  test('of a client that has disconnected is closed', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));

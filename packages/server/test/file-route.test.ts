@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(outside, { recursive: true });
 });
 
-/** @param query - As in the URL. */
+/** @param query - The query in the form that it has in the URL. */
 const ask = (query: string, id = sessionId) =>
   rawRequest(server.port, { path: `/api/session/${id}/file${query}`, headers: bearer });
 
@@ -71,7 +71,7 @@ test.each([
   expect(answer.text).not.toContain(outside);
 });
 
-test('what a command of the session printed is shown wherever its agent keeps it, and nothing beside it', async () => {
+test('the output file of a session’s command can be read outside of the project, but no file beside it', async () => {
   const folder = join(outside, sessionId, 'tasks');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'x.output'), 'line 1');
@@ -86,7 +86,7 @@ test('what a command of the session printed is shown wherever its agent keeps it
   expect(await asked(join(folder, 'x.output'))).toMatchObject({ status: 403 });
 });
 
-test('an unknown session has no files', async () => {
+test('no file of an unknown session is sent', async () => {
   expect(await ask('?path=src/page.html', 'none')).toMatchObject({
     status: 404,
     code: 'SESSION_NOT_FOUND',

@@ -40,7 +40,7 @@ async function find(q: string, more: Record<string, string> = {}): Promise<Files
 const paths = async (q: string, more?: Record<string, string>) =>
   (await find(q, more)).files.map(({ path }) => path);
 
-test('files and folders of a project are found by a few letters', async () => {
+test('files and folders of a project are found by a few letters of their names', async () => {
   expect(await find('cart')).toEqual({
     files: [
       { path: 'src/cart/', name: 'cart' },
@@ -52,7 +52,7 @@ test('files and folders of a project are found by a few letters', async () => {
   expect(await paths('', { limit: '2' })).toEqual(['docs/', 'README.md']);
 });
 
-test('in a git repository ignored files are not found, and changed files come first', async () => {
+test('in a git repository, ignored files are not found, and changed files come first', async () => {
   execFileSync('git', ['init', '-q'], { cwd: shop });
   writeFileSync(join(shop, '.gitignore'), 'docs\n');
   const git = (...args: string[]) =>
@@ -66,7 +66,7 @@ test('in a git repository ignored files are not found, and changed files come fi
   expect(await paths('how')).toEqual([]);
 });
 
-test('links out of the project, Liminal’s own files, and special files are not listed', async () => {
+test('links that lead out of the project, Liminal’s own files, and special files are not listed', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
   writeFileSync(join(outside, 'find-me'), '');
   symlinkSync(join(outside, 'find-me'), join(shop, 'find-file'));
@@ -111,7 +111,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   git('init', '-q');
   git('add', '-A');
   manyFiles(100_500);
-  // Starts the thread, and compiles the code that is used.
+  // Starts the search thread, and compiles the code before the measurement.
   mkdirSync(join(server.folder, 'other'));
   for (let n = 0; n < 20; n += 1) await find('a', { projectDir: join(server.folder, 'other') });
   const before = process.threadCpuUsage();
@@ -121,7 +121,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   const { user, system } = process.threadCpuUsage(before);
   expect(found.map(({ truncated }) => truncated)).toEqual(found.map(() => true));
   expect(found[4]?.files).toContainEqual({ path: 'src/app.ts', name: 'app.ts' });
-  // This thread's work in ms: the test's own requests, and a hundred path checks for each.
+  // The processor time of this thread in ms: for the test's own requests, and for a hundred path checks per request.
   const worked = (user + system) / 1_000;
   expect(worked / found.length).toBeLessThan(20);
 });

@@ -33,7 +33,7 @@ async function remove(payload: object) {
 
 const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-test('a project’s grants are listed, and removed by their rule', async () => {
+test('a project’s grants are listed, and can be removed by their rules', async () => {
   const tests = { ...edits, rule: 'command:npm test', title: 'npm test' };
   for (const grant of [tests, edits]) await storage.store.addGrant(shop, grant);
   expect(await list({ projectId: shop })).toEqual({

@@ -1,4 +1,4 @@
-/** Which requests are allowed: every route, with every proof of a request, in every spelling of its address. */
+/** Tests which requests are allowed: each route, with each kind of credentials, in each way to write its address. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The proofs of a request. */
+/** The headers of a request with each kind of credentials. */
 const proofs = {
   nothing: () => ({}),
   'a spent link': () => ({}),
@@ -57,7 +57,7 @@ function spentCode(): string {
   return code;
 }
 
-/** Spellings of one address; the router decides what they mean. */
+/** Ways to write one address; the router decides what each of them means. */
 const spellings: Record<string, (path: string) => string> = {
   plain: (path) => path,
   'with a letter encoded': (path) => path.replace(/[a-z]/, encodeByte),
@@ -86,7 +86,7 @@ interface Answer {
   code: string | undefined;
 }
 
-/** Sends the request line unchanged: Node's client would normalise some of them. */
+/** Sends the address unchanged, because Node's client would normalise some addresses. */
 async function send(
   method: string,
   target: string,
@@ -104,7 +104,7 @@ async function send(
   let text = '';
   socket.on('data', (chunk: string) => {
     text += chunk;
-    // An accepted upgrade stays open.
+    // If the socket were not destroyed, an accepted upgrade would stay open.
     if (text.startsWith('HTTP/1.1 101')) socket.destroy();
   });
   await once(socket, 'close');
@@ -118,7 +118,7 @@ function targetOf({ url }: Route): string {
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-/** Whether a route accepts a proof, by the table that the server promises. */
+/** Whether the documented table says that a route accepts these credentials. */
 function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proof): boolean {
   if (full.includes(proof) || access === 'open') return true;
   const hasCookie =
@@ -126,7 +126,10 @@ function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proo
   return access === 'page' && hasCookie && isReading(method);
 }
 
-/** Whether a path accepts an upgrade. With a fragment, the query of `/acp` names another agent. */
+/**
+ * Whether the route at a path accepts the upgrade. In an address with a fragment, the query of `/acp` names an unknown
+ * agent.
+ */
 function sockets(path: string, upgrade: string, spelling: string): boolean {
   if (path === '/ws') return upgrade !== 'acp-lines';
   return path === '/acp?agent=scripted' && spelling !== 'with a fragment';
@@ -134,7 +137,7 @@ function sockets(path: string, upgrade: string, spelling: string): boolean {
 
 const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403;
 
-test('SAFE-1 every route is listed, and only these need no full proof', () => {
+test('SAFE-1 every route is listed, and only the named routes accept less than full credentials', () => {
   expect(routes.length).toBeGreaterThan(60);
   const named = (access: string) => [
     ...new Set(routes.filter((one) => one.access === access).map(({ url }) => url)),
@@ -145,7 +148,7 @@ test('SAFE-1 every route is listed, and only these need no full proof', () => {
   expect([...new Set(upgraded.map(({ url }) => url))]).toEqual(['/ws', '/acp']);
 });
 
-test('SAFE-1 a route without a setting needs the full proof', async () => {
+test('SAFE-1 a route without a setting needs full credentials', async () => {
   const other = await startServer();
   await other.close();
   const { createServer } = await import('@liminal/server');
@@ -170,7 +173,7 @@ test('SAFE-1 a route without a setting needs the full proof', async () => {
 });
 
 describe.each(allProofs)('with %s', (proof) => {
-  test('SAFE-1 each route accepts exactly the proofs of its entry', async () => {
+  test('SAFE-1 each route accepts exactly the credentials in its entry', async () => {
     for (const route of routes) {
       const query = proof === 'a spent link' ? `?code=${spentCode()}` : '';
       const answer = await send(route.method, targetOf(route) + query, proofs[proof]());
@@ -181,7 +184,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-3 SAFE-4 pages of another origin, and other host names, are rejected', async () => {
+  test('SAFE-3 SAFE-4 requests by pages of other origins, and with other host names, are rejected', async () => {
     const foreign: Record<string, string | string[]>[] = [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -200,12 +203,12 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-4 an absolute URL of another server is rejected', async () => {
+  test('SAFE-4 a request with an absolute URL of another server is rejected', async () => {
     const answer = await send('GET', 'http://evil.example/api/agents', proofs[proof]());
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-1 a link from another site opens the same routes as the address bar', async () => {
+  test('SAFE-1 a link on another site opens the same routes as the address bar', async () => {
     const navigation = {
       'sec-fetch-site': 'same-site',
       'sec-fetch-mode': 'navigate',
@@ -222,7 +225,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-1 an upgrade needs the full proof and a route that supports the protocol', async () => {
+  test('SAFE-1 an upgrade needs full credentials and a route that supports the protocol', async () => {
     const hasFullProof = full.includes(proof);
     const paths = [...new Set(routes.map(targetOf)), '/nope', '/acp?agent=scripted'];
     for (const path of paths) {
@@ -242,7 +245,7 @@ describe.each(allProofs)('with %s', (proof) => {
 });
 
 test.each(allProofs.filter((proof) => !full.includes(proof)))(
-  'SAFE-1 with %s, no spelling of an address opens more than a page that is the same for everyone',
+  'SAFE-1 with %s, an address in any spelling opens at most a page that is the same for everyone',
   async (proof) => {
     const reading = routes.filter(({ method }) => method === 'GET');
     for (const [spelling, spell] of Object.entries(spellings)) {
@@ -258,7 +261,7 @@ test.each(allProofs.filter((proof) => !full.includes(proof)))(
   },
 );
 
-test('a request that offers an unsupported protocol is answered over HTTP', async () => {
+test('a request to upgrade to an unsupported protocol is answered over HTTP', async () => {
   for (const upgrade of ['h2c', 'TLS/1.3', 'foo']) {
     const headers = { ...bearer, connection: 'Upgrade, close', upgrade };
     expect((await send('GET', '/api/agents', headers)).status).toBe(200);
@@ -266,7 +269,7 @@ test('a request that offers an unsupported protocol is answered over HTTP', asyn
   }
 });
 
-test('a cookie with our name from another port does not hide the valid cookie', async () => {
+test('a cookie of the same name, set on another port, does not hide the valid cookie', async () => {
   const { cookie, key } = signIn();
   const name = `liminal_${server.port}`;
   for (const tossed of [`${name}=evil; ${cookie}`, `${cookie}; ${name}=evil`]) {
@@ -275,7 +278,7 @@ test('a cookie with our name from another port does not hide the valid cookie', 
   }
 });
 
-test('a link is used up by a person who opens it, but not by a preview', async () => {
+test('a sign-in link is used up when a person opens it, but not by a preview', async () => {
   const code = credentials.newCode();
   const open = async (method: string, headers: Record<string, string>) =>
     (await send(method, `/?code=${code}`, { accept: 'text/html', origin: [], ...headers })).status;
@@ -315,7 +318,7 @@ async function accessTable(): Promise<string> {
   return `${[...head, '|---|---|---|---|---|', ...rows].join('\n')}\n`;
 }
 
-test('docs/security.md has the table of routes and proofs (vitest -u writes it there)', async () => {
+test('docs/security.md has the table of routes and credentials (vitest -u writes it there)', async () => {
   const path = fileURLToPath(new URL('../../../docs/security.md', import.meta.url));
   const page = readFileSync(path, 'utf8');
   const place = /(?<=<!-- who may open what -->\n)[\s\S]*?(?=<!-- end -->)/;

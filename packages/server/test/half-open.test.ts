@@ -16,7 +16,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Connects a client that sends something, reads the response, and never ends its side. */
+/** Connects a client that sends a text, reads the response, and never closes its side. */
 async function linger(says: string): Promise<void> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined).resume();

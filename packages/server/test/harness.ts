@@ -1,5 +1,6 @@
 /**
- * A real server on a real runtime, with the demo, a scripted agent and storage in memory; on its own port and folder.
+ * A real server on a real runtime, with the demo, a scripted agent and storage in memory; each server has its own port
+ * and folder.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +31,7 @@ export interface TestServer {
   port: number;
   /** Without a trailing slash. */
   url: string;
-  /** An allowed project folder; a `.liminal` in it is hidden like the data folder. */
+  /** An allowed project folder. A folder `.liminal` in it is hidden, like the data folder. */
   folder: string;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ async function begin(line: string, headers = {}): Promise<RawConnection> {
   return connection;
 }
 
-test('SAFE: when request bodies exceed their total bound, the connection that has been silent the longest ends', async () => {
+test('SAFE: when all request bodies together exceed their limit, the connection that has been silent the longest ends', async () => {
   server = await startServer({ limits: { heldBytes: 2 * MiB } });
   const most = Buffer.alloc(0.9 * MiB);
   const silent = await begin('POST /api/blob', upload);
@@ -75,7 +75,7 @@ test('SAFE: when unread responses exceed their total bound, their connections en
   const deaf = await new RawConnection(server.port).opened();
   opened.push(deaf);
   deaf.socket.pause();
-  // The system's own buffers accept the first responses.
+  // The first responses fit into the system's own buffers.
   deaf.send(head(server.port, `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`).repeat(8));
   const reads = await begin('GET /api/agents');
   expect(await reads.answer()).toMatchObject({ status: 200 });
@@ -92,13 +92,13 @@ test('SAFE: when unread responses exceed their total bound, their connections en
   expect(reads.isClosed).toBe(false);
 });
 
-test('SAFE: responses that wait behind an endless response also count', async () => {
+test('SAFE: responses that wait behind an endless response also count towards the limit', async () => {
   server = await startServer({ limits: { heldBytes: MiB, pipelined: 1_000 } });
   const request = { cliType: 'scripted', projectDir: server.folder };
   const { sessionId } = await server.runtime.createSession(request);
   const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
   const many = Math.ceil((4 * MiB) / length);
-  // In one packet: the server reads no further requests while too many responses wait.
+  // All requests are in one packet: the server stops reading requests while too many responses wait.
   const waiting = head(server.port, 'GET /openapi.json').repeat(many);
   const deaf = await begin(`GET /api/session/${sessionId}/stream`);
   await vi.waitFor(() => expect(deaf.received).toContain('200 OK'), { timeout: 60_000 });

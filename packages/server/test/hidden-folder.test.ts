@@ -1,4 +1,4 @@
-/** Liminal's own data folder below an allowed root: no route reads or lists its files. */
+/** Liminal's own data folder lies below an allowed root: no route may read or list its files. */
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Operation, operations, serverOperations } from '@liminal/protocol';
@@ -32,7 +32,7 @@ const get = async (path: string, query: Record<string, string>) =>
     headers: bearer,
   });
 
-test('every operation with a path is tested here', () => {
+test('this file tests every operation with a path', () => {
   const takesPath = (operation: Operation) =>
     [operation.query, operation.body].some(
       (schema) =>
@@ -67,7 +67,7 @@ test.each([
   }
 });
 
-test('readFile shows a file with several names, none of them hidden', async () => {
+test('readFile shows a file with several hard links if none of them is hidden', async () => {
   const path = 'src/token-twice.ts';
   expect((await get(`/api/session/${sessionId}/file`, { path })).text).toContain('shown');
 });

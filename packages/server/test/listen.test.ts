@@ -25,16 +25,16 @@ test('SAFE: a server does not start on localhost while another program uses one 
   });
 });
 
-test('an address of localhost that the machine lacks is skipped', async () => {
+test('an address of localhost that the machine does not have is skipped', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  // Reserved for documentation: no machine has this address.
+  // The address is reserved for documentation, so no machine has it.
   const addressesOf = found('127.0.0.1', '192.0.2.1');
   const url = await listen(app, { host: 'localhost', port: 0 }, addressesOf);
   expect((await fetch(`${url}/`)).status).toBe(404);
 });
 
-test('a server that has closed listens on no address of localhost', async () => {
+test('after a server has closed, it listens on no address of localhost', async () => {
   const app = Fastify();
   const url = await listen(app, { host: 'localhost', port: 0 }, found('127.0.0.1', '127.0.0.2'));
   const { port } = new URL(url);

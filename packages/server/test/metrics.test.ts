@@ -1,6 +1,6 @@
 /**
- * The output of `GET /metrics` after some turns; the table and the board of docs/operations.md name exactly its
- * metrics.
+ * The output of `GET /metrics` after some turns; the table and the dashboard in docs/operations.md must name exactly
+ * its metrics.
  */
 import { readFileSync } from 'node:fs';
 import type { Usage } from '@liminal/protocol';
@@ -22,11 +22,11 @@ afterAll(() => server.close());
 
 const usage: Usage = { inputTokens: 10, outputTokens: 5, cacheReadInputTokens: 100 };
 
-/** Waits in a hook, where `expect.poll` does not work. */
+/** Waits for a condition in a hook, where `expect.poll` does not work. */
 const until = async (look: () => Promise<boolean>) =>
   vi.waitFor(async () => expect(await look()).toBe(true), { timeout: 60_000 });
 
-/** Plays two complete turns, one that a person stops after a permission request, and one that fails. */
+/** Runs two complete turns, a turn that a person stops after a permission request, and a turn that fails. */
 async function playTurns({ runtime, agent, folder, app }: TestServer): Promise<void> {
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir: folder });
   const over = async (turnId: string, status: string) => {
@@ -95,7 +95,7 @@ test('no label has an id or a path', () => {
   expect(text).not.toContain(server.folder);
 });
 
-/** All metrics, with their help and type. */
+/** Returns all metrics, with their help and type. */
 function describedMetrics(): Map<string, { help: string; type: string }> {
   const helps = [...text.matchAll(/^# HELP (\w+) (.+)$/gm)];
   return new Map(
@@ -123,7 +123,7 @@ describe('the board for Grafana', () => {
     expect(JSON.parse(file)).toEqual(JSON.parse(boardText()));
   });
 
-  test('queries every metric, and no others', () => {
+  test('queries every metric, and no other metrics', () => {
     const exprs = [...file.matchAll(/"expr": (".+")/g)].map(([, expr]) =>
       String(JSON.parse(expr!)),
     );

@@ -43,7 +43,7 @@ function schemaOf(name: string): z.ZodType {
   return name.endsWith('[]') ? z.array(found) : found;
 }
 
-/** The values of `type` in all examples of a schema. */
+/** The values of `type` in all examples that name a schema. */
 function shownTypes(schema: string): string[] {
   return examples
     .filter((example) => example.schema === `${schema}[]`)
@@ -64,7 +64,7 @@ describe('the examples of docs/protocol*.md', () => {
     'of JSON match the schema $schema',
     ({ schema, text }) => {
       const example: unknown = JSON.parse(text);
-      // A schema drops unknown fields.
+      // The schema drops unknown fields, so an example with unknown fields differs from the parsed one.
       expect(schemaOf(schema).parse(example)).toEqual(example);
     },
   );
@@ -81,7 +81,7 @@ describe('the examples of docs/protocol*.md', () => {
     },
   );
 
-  test('show every kind of event, upsert, turn event and message', () => {
+  test('include every kind of event, upsert, turn event and message', () => {
     expect(shownTypes('EventPayload')).toEqual(allTypes(protocol.EventPayload));
     expect(shownTypes('UpsertObject')).toEqual(allTypes(protocol.UpsertObject));
     expect(shownTypes('TurnEvent')).toEqual(allTypes(protocol.TurnEvent));
@@ -151,12 +151,12 @@ test('docs/protocol.md lists the errors of any request and of any command', () =
     expect(page).toContain(codes.map(quoted).join(', '));
 });
 
-test('docs/protocol.md lists each error by its status', () => {
+test('docs/protocol.md lists each error under its status', () => {
   const rows = page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm);
   const listed = [...rows].flatMap(([, status, codes]) =>
     [...codes!.matchAll(/`([A-Z_]{3,})`/g)].map(([, code]) => [code!, Number(status)]),
   );
-  // No request gets this error: the server does not start.
+  // No request can get this error, because the server does not start.
   const { INSECURE_HOST: _, ...met } = refusals;
   expect(Object.fromEntries(listed)).toEqual(met);
 });

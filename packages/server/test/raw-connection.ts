@@ -1,4 +1,4 @@
-/** A TCP connection on which a test sends any bytes at any pace. */
+/** A TCP connection on which a test can send any bytes at any time. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { bearer } from './harness.ts';
@@ -39,7 +39,7 @@ export class RawConnection {
     this.socket.write(data);
   }
 
-  /** Waits for the head and the whole body of the next response. */
+  /** Waits for the next response, with its whole body. */
   async answer(): Promise<{ status: number; error: { code?: string; message?: string } }> {
     for (;;) {
       const found = /^HTTP\/1\.1 (\d+)[^]*?\r\ncontent-length: (\d+)[^]*?\r\n\r\n/i.exec(
@@ -63,7 +63,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request with the token, or with other headers instead. */
+/** The head of a request with the token, or with the given headers. */
 export function head(
   port: number,
   line: string,

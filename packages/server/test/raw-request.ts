@@ -5,7 +5,7 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The code of an error response. */
+  /** The error code in an error response. */
   code: string | undefined;
 }
 
@@ -16,13 +16,16 @@ interface RawRequest {
   body?: string | Uint8Array;
 }
 
-/** Sends a request with any headers; fetch would set Host and Origin itself. An accepted upgrade has status 101. */
+/**
+ * Sends a request with any headers, because fetch would set Host and Origin itself. For an upgrade that is accepted,
+ * the status is 101.
+ */
 export function rawRequest(
   port: number,
   { method = 'GET', path = '/', headers = {}, body }: RawRequest,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    // For some methods Node's client sends no length: the server would then read the body as the next request.
+    // For some methods Node's client sends no length, and the server would then read the body as the next request.
     const isFramed = body === undefined || 'transfer-encoding' in headers;
     const framed = isFramed ? headers : { 'content-length': Buffer.byteLength(body), ...headers };
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: framed });

@@ -75,7 +75,7 @@ describe('with a wrong token', () => {
     expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  test('SAFE-2 a wrong link gives no cookie', async () => {
+  test('SAFE-2 a wrong link sets no cookie', async () => {
     const answer = await ask({ path: '/?token=wrong', headers: page });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -115,7 +115,7 @@ describe('a foreign Origin', () => {
   });
 
   test.each(['cross-site', 'same-site'])(
-    'SAFE-3 a fetch of a %s page without an Origin is refused',
+    'SAFE-3 a fetch from a %s page without an Origin is refused',
     async (site) => {
       const headers = { ...bearer, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
       const answer = await ask({ path: '/api/agents', headers });
@@ -176,7 +176,7 @@ describe('a foreign Host', () => {
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-4 a rebound host name is refused even if the origin has the same name', async () => {
+  test('SAFE-4 another host name that leads to the server is refused even if the origin has the same name', async () => {
     const host = `evil.example:${server.port}`;
     const headers = { ...bearer, host, origin: `http://${host}` };
     expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');
@@ -265,7 +265,7 @@ describe('broken requests', () => {
     },
   );
 
-  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY that names it', async () => {
+  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY, and the error names the field', async () => {
     const answer = await post(JSON.stringify({ cliType: 7, projectDir: '/x' }));
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     expect(answer.text).toContain('cliType');

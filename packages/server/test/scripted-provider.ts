@@ -10,9 +10,9 @@ import { type EventPayload, steeredItemId } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** An agent that a test controls; it records its calls. */
+/** An agent that a test controls, and that records the calls of its methods. */
 export class ScriptedProvider extends DriverProvider {
-  /** The calls in order, each as `method sessionId`. */
+  /** The calls in order, each in the form `method sessionId`. */
   readonly calls: string[] = [];
   readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
@@ -109,7 +109,7 @@ export class ScriptedProvider extends DriverProvider {
     this.#outputs.get(sessionId)?.emit({ turnId, timestamp: new Date().toISOString(), payload });
   }
 
-  /** Begins a message; `more` adds text to it, and `done` finishes it. */
+  /** Begins a message of the agent; `more` adds text to the message, and `done` ends it. */
   message(sessionId: string, itemId = 'm') {
     let content = '';
     this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'agent' });

@@ -27,7 +27,7 @@ async function ask(method: Method, url: string, payload?: object) {
 
 const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-/** Makes a project folder with a session in it. */
+/** Makes a project folder, and a session in it. */
 async function createSession(
   name: string = crypto.randomUUID(),
 ): Promise<{ id: string; folder: string }> {
@@ -51,7 +51,7 @@ describe('searching', () => {
     return answer.body['hits']!;
   }
 
-  test('finds titles and messages, with their session and place, within a project', async () => {
+  test('finds titles and messages of a project, with their session and position', async () => {
     const [{ id, folder }, other] = [await createSession(), await createSession()];
     await ask('POST', `/api/session/${id}/title`, { title: 'A Quokka at work' });
     const sent = await ask('POST', `/api/session/${id}/send`, { message: 'draw a "quokka"' });
@@ -120,7 +120,7 @@ describe('creating, listing and loading', () => {
     await ask('POST', `/api/session/${id}/kill`);
     const answer = await ask('POST', `/api/session/${id}/load`);
     expect(answer).toEqual({ status: 200, body: { sessionId: id, cliType: 'scripted' } });
-    // Loading starts no agent: its loadSession is called with the first message.
+    // Loading a session starts no agent: the agent's loadSession is called only with the first message.
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     expect(server.agent.calls.filter((call) => call.endsWith(id)).slice(-2)).toEqual([
       `loadSession ${id}`,
@@ -187,7 +187,7 @@ describe('messages', () => {
     expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
   });
 
-  test('a message behind a running turn waits, and can be changed and removed', async () => {
+  test('a message that is sent during a turn waits, and can be changed and removed', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'first' });
     const second = await ask('POST', `/api/session/${id}/send`, { message: 'second' });
@@ -221,7 +221,7 @@ describe('messages', () => {
     });
   });
 
-  test('waiting messages can be moved, and steered into the running turn', async () => {
+  test('waiting messages can be moved in the queue, and steered into the running turn', async () => {
     const { id } = await createSession();
     const send = async (message: string): Promise<string> =>
       (await ask('POST', `/api/session/${id}/send`, { message })).body['turnId']!;
@@ -276,7 +276,7 @@ describe('approvals', () => {
   });
 });
 
-test('an answer contains the values of the request’s form', async () => {
+test('an answer can contain the values of the request’s form', async () => {
   const { id } = await createSession();
   await ask('POST', `/api/session/${id}/send`, { message: 'ask me' });
   const form = { properties: { name: { type: 'string' } }, required: ['name'] };
@@ -335,7 +335,7 @@ describe('forking', () => {
     return { path: `/api/session/${id}/fork`, id, turnId };
   }
 
-  test('makes a new session that names its origin', async () => {
+  test('makes a new session that names the session it was forked from', async () => {
     const { path, id, turnId } = await demoSession();
     const fork = await ask('POST', path, { turnId });
     expect(fork).toEqual({
@@ -354,7 +354,7 @@ describe('forking', () => {
     expect((await ask('POST', path)).status).toBe(201);
   });
 
-  test('is refused for an unknown turn, an id in use, and an agent that cannot fork', async () => {
+  test('is refused for an unknown turn, for an id that is in use, and for an agent that cannot fork', async () => {
     const { path, id } = await demoSession();
     const refusal = async (body: object) => ask('POST', path, body);
     expect(await refusal({ turnId: 'x' })).toMatchObject(refused(404, 'TURN_NOT_FOUND'));
@@ -414,7 +414,7 @@ describe('other operations', () => {
     expect(await stop('tests')).toMatchObject(refused(404, 'TASK_NOT_FOUND'));
   });
 
-  test('the MCP servers of a session are listed, and changed by their names', async () => {
+  test('the MCP servers of a session are listed, and can be changed by name', async () => {
     const { id } = await createSession();
     expect(await ask('GET', `/api/session/${id}/mcp`)).toEqual({
       status: 200,
@@ -469,7 +469,7 @@ describe('other operations', () => {
     });
   });
 
-  test('additional folders are added to a session, removed, and listed with it', async () => {
+  test('additional folders are added to and removed from a session, and listed with the session', async () => {
     const { id, folder } = await createSession();
     const [beside, other] = [`${folder}-beside`, `${folder}-other`];
     for (const each of [beside, other]) mkdirSync(each);

@@ -42,7 +42,7 @@ describe('a link', () => {
     expect(cookie).toContain('Path=/');
   });
 
-  test('leads to the same address without its secret', async () => {
+  test('leads to the same address without the secret', async () => {
     const goesTo = async (path: string) =>
       /data-path="([^"]+)"/.exec((await get(path)).text)?.[1]?.replaceAll('&#38;', '&');
     expect(await goesTo(`/?token=${token}`)).toBe('/');
@@ -58,7 +58,7 @@ describe('a link', () => {
     }
   });
 
-  test('that was opened from another site continues on a page of ours, so that the cookie is sent', async () => {
+  test('that is opened from another site continues on a page of ours, so that the browser sends the cookie', async () => {
     const answer = await get(`/a?token=${token}`, {
       ...page,
       'sec-fetch-site': 'cross-site',
@@ -69,7 +69,7 @@ describe('a link', () => {
     expect(answer.text).toContain('data-path="/a"');
   });
 
-  test('SAFE: with a code opens once, and then reports that it was used', async () => {
+  test('SAFE: with a code signs in once, and then reports that the code was used', async () => {
     const code = credentials.newCode();
     expect((await get(`/?code=${code}`)).status).toBe(200);
     const again = await get(`/?code=${code}`);
@@ -80,7 +80,7 @@ describe('a link', () => {
     expect((await get('/api/agents', asBearer)).status).toBe(401);
   });
 
-  test('SAFE: for one more browser is made only for signed-in clients', async () => {
+  test('SAFE: for another browser is made only for signed-in clients', async () => {
     const origin = server.url;
     const ask = (headers: Record<string, string>) =>
       rawRequest(server.port, { method: 'POST', path: '/api/sign-in-link', headers });
@@ -127,7 +127,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/api/agents', { 'x-liminal-key': one.key })).status).toBe(401);
   });
 
-  test('opens its WebSocket with the key among the protocols', async () => {
+  test('can open a WebSocket with the key among the protocols', async () => {
     const { cookie, key } = await signIn();
     const upgrade = { connection: 'upgrade', upgrade: 'websocket', origin: server.url };
     const socket = {
@@ -140,7 +140,7 @@ describe('a browser that is signed in', () => {
     expect(answer.headers['sec-websocket-protocol']).toBe('liminal');
   });
 
-  test('SAFE: can be signed out, alone or with all other browsers', async () => {
+  test('SAFE: can be signed out, alone or together with all other browsers', async () => {
     const origin = server.url;
     const [one, other] = [await signIn(), await signIn()];
     const signOut = (headers: Record<string, string>, body = '{}') =>
@@ -160,7 +160,7 @@ describe('a browser that is signed in', () => {
     expect(await isIn(await signIn())).toBe(true);
   });
 
-  test('is signed out by a request without a body', async () => {
+  test('can be signed out by a request without a body', async () => {
     const device = await signIn();
     const headers = { ...withKey(device), origin: server.url };
     const signOut = { method: 'POST', path: '/api/sign-out', headers };
@@ -189,7 +189,7 @@ test('every answer forbids foreign content, frames and sniffing', async () => {
   }
 });
 
-test('the log has every request, and no secret', async () => {
+test('the log has every request, and no secrets', async () => {
   const code = credentials.newCode();
   const device = await signIn(`/?code=${code}`);
   await get('/api/agents', withKey(device));

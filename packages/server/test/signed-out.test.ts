@@ -1,4 +1,4 @@
-/** A signed-out browser loses its open connections. */
+/** When a browser is signed out, its open connections end. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { LiminalError } from '@liminal/protocol';
@@ -35,7 +35,7 @@ async function signOut(headers: Record<string, string>, everywhere = false): Pro
 }
 
 interface Open {
-  /** Resolves when the connection has ended, with the code of a WebSocket. */
+  /** Resolves when the connection has ended; for a WebSocket with the close code. */
   ended: Promise<number | undefined>;
   isOpen: () => boolean;
 }
@@ -47,7 +47,7 @@ async function openSocket(path: string, headers: Record<string, string>): Promis
   return { ended, isOpen: () => socket.readyState === WebSocket.OPEN };
 }
 
-/** Sends a request as bytes, and resolves once the response has begun. */
+/** Sends a request as bytes, and resolves when the response has begun. */
 async function openRequest(head: string, headers: Record<string, string>): Promise<Open> {
   const socket: Socket = connect(server.port, '127.0.0.1');
   const lines = Object.entries({ host: `127.0.0.1:${server.port}`, ...headers });
@@ -78,7 +78,7 @@ async function openAcp(headers: Record<string, string>): Promise<string> {
   return String(answer.headers['acp-connection-id']);
 }
 
-/** Requests a session over an ACP connection by HTTP; resolves with the status. */
+/** Requests a new session over an ACP connection by HTTP; resolves with the response's status. */
 async function newSession(
   id: string,
   headers: Record<string, string>,
@@ -117,7 +117,7 @@ const kinds: Record<string, (headers: Record<string, string>) => Promise<Open>> 
 describe.each(Object.keys(kinds))('%s', (kind) => {
   const open = (headers: Record<string, string>) => kinds[kind]!(headers);
 
-  test('ends when its browser is signed out, and connections of others stay', async () => {
+  test('ends when its browser is signed out, while connections of others stay open', async () => {
     const [one, other] = [signIn(), signIn()];
     const [theirs, others, programs] = [await open(one), await open(other), await open(bearer)];
     await signOut(one);
@@ -126,7 +126,7 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
     expect(programs.isOpen()).toBe(true);
   });
 
-  test('ends when every browser is signed out, and a program’s connection stays', async () => {
+  test('ends when every browser is signed out, while a program’s connection stays open', async () => {
     const [theirs, programs] = [await open(signIn()), await open(bearer)];
     await signOut(bearer, true);
     await theirs.ended;
@@ -143,7 +143,7 @@ test('messages of a signed-out browser over a closing WebSocket are dropped', as
   await once(socket, 'open');
   const received: string[] = [];
   socket.on('message', (data: Buffer) => received.push(data.toString()));
-  // A client that does not close its half of the connection.
+  // The client does not close its half of the connection.
   socket.pause();
   await signOut(headers);
   socket.send('{"type":"ping"}');
@@ -163,7 +163,7 @@ test('an ACP connection by HTTP ends permanently when its browser is signed out'
   await eventually(openAcpConnections).toBe(0);
 });
 
-test('an ACP connection by HTTP is unknown to all other callers', async () => {
+test('an ACP connection by HTTP is unknown to other callers', async () => {
   const [one, other] = [signIn(), signIn()];
   const id = await openAcp(one);
   expect(await newSession(id, other)).toBe(404);
@@ -173,7 +173,7 @@ test('an ACP connection by HTTP is unknown to all other callers', async () => {
   expect(await newSession(programs, one)).toBe(404);
 });
 
-test('a request that names its ACP connection need not name the agent', async () => {
+test('a request that names its ACP connection need not name the agent type', async () => {
   const id = await openAcp(bearer);
   expect(await newSession(id, bearer, '/acp')).toBe(202);
   expect(await newSession('unknown', bearer, '/acp')).toBe(404);
@@ -194,7 +194,7 @@ async function openAcpConnections(): Promise<number> {
 }
 
 describe('an ACP connection by HTTP that its client leaves', () => {
-  test('ends after the idle limit, but not while a request is open', async () => {
+  test('ends after the idle limit, but not while the client has a request open', async () => {
     const idle = await startServer({ limits: { acpIdleMs: 50 } });
     [server] = [idle, await server.close()];
     const kept = await openAcp(bearer);

@@ -7,7 +7,7 @@ import { head, RawConnection } from './raw-connection.ts';
 
 const never = 24 * 60 * 60 * 1000;
 const agents = 'GET /api/agents';
-/** A second address of this machine. With IPv6, `localhost` has two. */
+/** Whether the server has a second address. `localhost` has two addresses if the machine has IPv6. */
 const second = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )
@@ -48,7 +48,7 @@ async function startReplay(limits: Partial<Limits>): Promise<void> {
   asked = 'GET /healthz';
 }
 
-/** Every server that listens, on each of its addresses. */
+/** Each kind of server, on each of its addresses. */
 const servers: Record<string, (limits: Partial<Limits>) => Promise<void>> = {
   'the server': start,
   'its second address': async (limits) => {
@@ -71,7 +71,7 @@ async function known(): Promise<RawConnection> {
   return connection;
 }
 
-/** Ways in which strangers can hold all of their places. */
+/** Ways in which strangers can use all of their connections. */
 const ways: Record<string, (connection: RawConnection) => Promise<unknown>> = {
   'send nothing': async () => undefined,
   'send a part of a head': async (connection) => connection.send('GET /healthz HTT'),
@@ -95,7 +95,7 @@ const everywhere = Object.keys(servers).flatMap((name) =>
 );
 
 test.each(everywhere)(
-  'SAFE: while many strangers $way at $name, signed-in clients stay and can connect',
+  'SAFE: while many connections without credentials $way at $name, signed-in clients stay and can connect',
   async ({ name, way }) => {
     const hold = ways[way]!;
     await servers[name]!({ connections: 24, strangers: 6, headMs: never, drainMs: never });
@@ -122,7 +122,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   };
 
   test.each(Object.keys(heads) as (keyof typeof heads)[])(
-    'SAFE: thousands of requests %s in one packet end their connection',
+    'SAFE: thousands of requests %s in one packet end the connection',
     async (kind) => {
       await servers[name]!({ pipelined: 3, headMs: never });
       const handedOver = vi.fn<() => void>();
@@ -132,18 +132,18 @@ describe.each(Object.keys(servers))('at %s', (name) => {
       const many = await open();
       many.send(heads[kind]().repeat(2_000));
       await many.closed;
-      // The first request too many ends the connection, and the rest is not read.
+      // The first request over the limit ends the connection; the following requests are not read.
       expect(handedOver).toHaveBeenCalledTimes(4);
     },
   );
 
-  test('as many simultaneous requests as may wait are answered in order', async () => {
+  test('as many simultaneous requests as the limit allows are answered in order', async () => {
     await servers[name]!({ pipelined: 3 });
     const few = await known();
     few.send(head(server.port, asked).repeat(2) + head(server.port, 'GET /api/nothing'));
     const statuses = [await few.answer(), await few.answer(), await few.answer()];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404]);
-    // Their responses make room for the next requests.
+    // After these responses, further requests are accepted.
     few.send(head(server.port, asked).repeat(3));
     for (let count = 0; count < 3; count += 1) {
       expect(await few.answer()).toMatchObject({ status: 200 });
@@ -158,7 +158,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   });
 });
 
-test('SAFE: a head that arrives too slowly is refused with 408', async () => {
+test('SAFE: a request whose head arrives too slowly is refused with 408', async () => {
   await start({ headMs: 200 });
   const slow = await open();
   slow.send('GET /healthz HTTP/1.1\r\nhost: ');
@@ -172,7 +172,7 @@ test('SAFE: a head that arrives too slowly is refused with 408', async () => {
   await slow.closed;
 });
 
-test('SAFE: a stranger’s connection closes between requests, and a known client’s stays open', async () => {
+test('SAFE: a stranger’s connection closes between requests, while a signed-in client’s connection stays open', async () => {
   await start({ headMs: 200 });
   const stays = await known();
   for (const way of ['send a request that needs no token', 'send a request without a token']) {
@@ -184,7 +184,7 @@ test('SAFE: a stranger’s connection closes between requests, and a known clien
   expect(await stays.answer()).toMatchObject({ status: 200 });
 });
 
-test('strangers have fewer places than signed-in clients', async () => {
+test('connections without credentials have a lower limit than those of signed-in clients', async () => {
   await start({});
   expect(server.app.server.maxConnections).toBe(defaultLimits.connections);
   expect(defaultLimits.strangers).toBeLessThan(defaultLimits.connections / 2);

@@ -11,7 +11,7 @@ afterAll(() => server.close());
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
-/** The run of a message that is sent with these headers. */
+/** The run of a message that was sent with these headers. */
 async function runOf(headers: Record<string, string>) {
   const { runtime, app, folder } = server;
   const { sessionId } = await runtime.createSession({ cliType: 'demo', projectDir: folder });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a server without a built web app says what to do, and serves the app once it is built', async () => {
+test('a server without a built web app explains what to do, and serves the app once it is built', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(503);
   expect(answer.text).toContain('npm start');
@@ -124,7 +124,7 @@ test('files packed by the build are sent packed, in the best form that the clien
     status: 200,
     encoding: 'br',
   });
-  // A file without a packed form is sent unpacked.
+  // A file that has no packed form is sent unpacked.
   const icon = await getPacked('/favicon.svg', 'br');
   expect(icon.headers['content-encoding']).toBeUndefined();
   expect(icon.body.toString()).toBe('<svg/>');
@@ -135,7 +135,7 @@ test('files packed by the build are sent packed, in the best form that the clien
 });
 
 test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%2e/etc/passwd'])(
-  'no URL leads out of the web app’s folder: %s',
+  'no URL leads to a file outside of the web app’s folder: %s',
   async (path) => {
     const answer = await get(path, '*/*');
     expect(answer.status).toBe(404);
@@ -143,7 +143,7 @@ test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%
   },
 );
 
-test('an unknown route of the API is refused instead of showing a page', async () => {
+test('an unknown route of the API is refused, and does not show the app’s page', async () => {
   expect(await get('/api/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 

@@ -38,7 +38,7 @@ async function subscribe(sessionId: string, options: { cursor?: string; deltas?:
 }
 
 describe('following a session', () => {
-  test('begins with its history and its info', async () => {
+  test('begins with the session’s history and info', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     expect(reader.messages.map((message) => message.type)).toEqual([
@@ -75,7 +75,7 @@ describe('following a session', () => {
     expect(contents.at(-1)).toContain('word59');
   });
 
-  test('sends a tool call when it is invoked and with its result', async () => {
+  test('sends a tool call when it begins and when its result arrives', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'list');
@@ -181,7 +181,7 @@ describe('following a session', () => {
     },
   );
 
-  test('resumes from a cursor with the missing part', async () => {
+  test('from a cursor continues with the missing part', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'one');
@@ -204,7 +204,7 @@ describe('following a session', () => {
     expect(reader.of('session:history')[0]).toMatchObject({ resumed: 'snapshot' });
   });
 
-  test('again starts anew, and each item is still sent once', async () => {
+  test('replaces the earlier subscription, and each item is still sent once', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     reader.forget();
@@ -231,7 +231,7 @@ describe('following a session', () => {
     expect(reader.messages).toEqual([{ type: 'pong' }]);
   });
 
-  test('of an unknown session is answered with an error that names it', async () => {
+  test('to an unknown session is answered with an error that names the session', async () => {
     const reader = await open();
     reader.send({ type: 'session:subscribe', sessionId: 'nobody' });
     expect(await reader.waitFor('session:error')).toMatchObject({
@@ -262,7 +262,7 @@ describe('following the list of sessions', () => {
   });
 });
 
-test('subscribers of a session and of the list are notified of its deletion, and its place is free for another session', async () => {
+test('subscribers of a session and of the list are notified of the session’s deletion, and can subscribe to another session instead', async () => {
   const [reader, list] = [await open(), await open()];
   const ids = [await createSession(), await createSession(), await createSession()];
   for (const sessionId of ids.slice(0, 2)) reader.send({ type: 'session:subscribe', sessionId });
@@ -272,14 +272,14 @@ test('subscribers of a session and of the list are notified of its deletion, and
   await server.runtime.deleteSession(ids[0]!);
   await reader.waitFor('session:deleted', ({ sessionId }) => sessionId === ids[0]);
   await list.waitFor('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
-  // The deleted session no longer counts toward the connection's limit.
+  // The deleted session no longer counts towards the connection's limit.
   reader.send({ type: 'session:subscribe', sessionId: ids[2]! });
   await reader.waitFor('session:history', (message) => message.sessionId === ids[2]);
   expect(reader.of('session:error')).toEqual([]);
 });
 
 describe('bounds', () => {
-  test('one connection cannot follow more sessions than the limit', async () => {
+  test('one connection cannot subscribe to more sessions than the limit', async () => {
     const ids = [await createSession(), await createSession(), await createSession()];
     const reader = await open();
     for (const sessionId of ids) reader.send({ type: 'session:subscribe', sessionId });
@@ -302,7 +302,7 @@ describe('bounds', () => {
     await eventually(async () => (await upgrade()).status).toBe(101);
   });
 
-  test('a client that does not read delays nobody, and later gets the latest state', async () => {
+  test('a client that does not read does not delay other clients, and later gets the latest state', async () => {
     const sessionId = await createSession();
     const [slow, quick] = [
       await subscribe(sessionId, { deltas: true }),
@@ -311,7 +311,7 @@ describe('bounds', () => {
     slow.socket.pause();
     slow.forget();
     await server.runtime.send(sessionId, 'hello');
-    // More than the kernel's buffers of the connection hold, in pieces.
+    // More data than the kernel's buffers of a connection can hold, in pieces.
     const piece = 'x'.repeat(256 * 1024);
     const pieces = 40;
     const message = server.agent.message(sessionId);
@@ -335,7 +335,9 @@ describe('bounds', () => {
   });
 });
 
-/** A client's final state, as a page would show it: the last upsert of each item, in the order of the first upserts. */
+/**
+ * A client's final state, as the page would show it: the last upsert of each item, in the order of the first upserts.
+ */
 function heldItems(reader: SocketReader): UpsertObject[] {
   const items = new Map<string, UpsertObject>();
   for (const message of reader.messages) {
@@ -345,12 +347,12 @@ function heldItems(reader: SocketReader): UpsertObject[] {
   return [...items.values()];
 }
 
-/** Without times, which differ between live items and history. */
+/** Times are removed, because they differ between live items and history. */
 function withoutTimes(upsert: UpsertObject): UpsertObject {
   return { ...upsert, emittedAt: '' };
 }
 
-/** The length of message `m` as a client has it. */
+/** The length of the message `m` in a client's state. */
 function heldLength(reader: SocketReader): number {
   let length = 0;
   for (const message of reader.messages) {
@@ -382,15 +384,15 @@ describe('liveness', () => {
 
   test('a connection whose client answers nothing is ended', async () => {
     const reader = await open();
-    // The client answers no pings, as if it had vanished.
+    // The client answers no pings, like a client that has disappeared.
     reader.socket.pause();
     await eventually(() => server.app.websocketServer.clients.size).toBe(0);
     reader.socket.resume();
-    // 1006: the connection was cut, not closed in order.
+    // 1006: the connection ended without a close frame.
     expect((await once(reader.socket, 'close'))[0]).toBe(1006);
   });
 
-  test('a connection whose client only listens stays', async () => {
+  test('a connection whose client sends nothing but pongs stays open', async () => {
     const reader = await open();
     for (let pings = 0; pings < 4; pings += 1) await once(reader.socket, 'ping');
     expect(server.app.websocketServer.clients.size).toBe(1);
@@ -404,7 +406,7 @@ describe('liveness', () => {
   });
 });
 
-test('SAFE: the frames of a packet are handled one per turn of the event loop', async () => {
+test('SAFE: the frames of a packet are handled in separate turns of the event loop', async () => {
   const reader = await open();
   const [socket] = server.app.websocketServer.clients;
   let turn = 0;
@@ -415,7 +417,7 @@ test('SAFE: the frames of a packet are handled one per turn of the event loop', 
   };
   count();
   socket?.on('message', () => taken.push(turn));
-  // Both sides are in this process, and data written together is sent together.
+  // Both sides run in this process, and data that is written together is sent together.
   for (let frames = 0; frames < 50; frames += 1) reader.send({ type: 'ping' });
   await eventually(() => taken.length).toBe(50);
   expect(new Set(taken).size).toBe(50);

@@ -17,33 +17,37 @@ export interface Command {
 
 export interface CommandEnd {
   exitCode: number | null;
-  /** The signal that ended the command, if a signal did. */
+  /** The signal that ended the command; null if it ended by itself. */
   signal: string | null;
-  /** Why Liminal ended the command, if it did. */
+  /** The reason why Liminal ended the command; absent if it ended by itself. */
   cause?: 'timeout' | 'stopped' | 'flood';
 }
 
-/** A command that prints more is ended (bytes), because reading its output would delay everything else. */
+/**
+ * The most bytes that a command may print; a command that prints more is ended, because reading its output would delay
+ * all other work.
+ */
 export const maxPrinted = 64 * 1024 * 1024;
 
-/** Time from SIGTERM to SIGKILL for the remaining processes, ms. */
+/** The time between SIGTERM and SIGKILL for the remaining processes, in ms. */
 const graceMs = 500;
-/** How long the remaining output is read after the end, ms: an unknown process may keep the pipe open. */
+/** The time for reading the remaining output after the command's end, in ms: another process may keep the pipe open. */
 const lastOutputMs = 500;
 
 /**
- * Runs a shell command to its end. When this resolves, nothing that the command started is left, whether in the
- * background or detached (invariant 8).
+ * Runs a shell command until it ends. When the promise resolves, all processes that the command started have ended,
+ * also those in the background and detached ones (invariant 8).
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, env, signal, command } = options;
   const mark = processMark('tools');
   const shell = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
-  // Errors and output share one pipe, so that they arrive in the order in which they were printed.
+  // Errors and output share one pipe, so that both arrive in the order in which the command printed them.
   const child = spawn('/bin/sh', ['-c', 'exec "$0" -c "$1" 2>&1', shell, command], {
     cwd,
     env: { ...env, ...mark.env },
-    // A process group can be ended as a whole even without a process table. Without a terminal, the command cannot ask people.
+    // Even without a process table, a process group can be ended as a whole. Without a terminal, the command cannot
+    // wait for input from people.
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -86,7 +90,7 @@ function aborted(signal: AbortSignal): Promise<'stopped'> {
   });
 }
 
-/** Resolves when no process holds the pipe open. */
+/** Passes the output on; resolves when no process holds the pipe open. */
 function pass(
   output: Readable,
   onOutput: (text: string) => void,

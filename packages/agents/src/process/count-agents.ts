@@ -6,20 +6,22 @@ import { hasProcessTable } from './table.ts';
 export interface AgentProcesses {
   cliType: string;
   processes: number;
-  /** The sum of their resident memory. Shared memory counts once per process. */
+  /** The sum of the processes' resident memory. Shared memory counts once for each process. */
   residentBytes: number;
 }
 
-/** How long a count is cached, ms: reading the table of a large machine takes some time. */
+/**
+ * The time for which a count is cached, in ms, because reading the process table of a large machine takes some time.
+ */
 const cacheMs = 5_000;
-/** Most processes that are read, newest first. */
+/** The most processes that are read, the newest first. */
 const maxProcesses = 5_000;
-/** Processes that are read at the same time, so that other work continues. */
+/** The number of processes that are read at the same time; small, so that other work can continue. */
 const concurrency = 16;
 
 let latest: { at: number; counted: Promise<AgentProcesses[]> } | undefined;
 
-/** Returns a count of this server's agents that is at most `cacheMs` old; undefined without Linux's `/proc`. */
+/** Counts this server's agents. The count may be up to `cacheMs` old; undefined without Linux's `/proc`. */
 export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   if (!hasProcessTable) return undefined;
   const now = performance.now();
@@ -27,7 +29,7 @@ export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   return latest.counted;
 }
 
-/** Counts the processes of this server's agents, with all that they have started, by their marks. */
+/** Counts the processes of this server's agents, and all processes that they have started, by their marks. */
 export async function countAgents(): Promise<AgentProcesses[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const left = pids.slice(-maxProcesses);
@@ -39,7 +41,7 @@ export async function countAgents(): Promise<AgentProcesses[]> {
         .findLast(Boolean);
       if (cliType === undefined) continue;
       const used = await residentBytesOf(pid);
-      // A process without memory has ended.
+      // A process without memory has already ended.
       if (used === 0) continue;
       const { processes, residentBytes } = byAgent.get(cliType) ?? nothing;
       byAgent.set(cliType, {

@@ -6,24 +6,27 @@ import { isWithin } from './mark.ts';
 import { hasProcessTable, isRunning, type Process, readProcess } from './table.ts';
 
 export interface TreeTarget {
-  /** A `ProcessMark.id`: ends every process that started with the mark, or with a mark within it, detached or not. */
+  /**
+   * The id of a `ProcessMark`: ends every process that was started with the mark, or with a mark made from it by
+   * `markWithin`, detached or not.
+   */
   mark?: string;
   /**
-   * Ends this process and its descendants; without Linux's `/proc`, its process group. A process that has exited is
-   * ignored, because another process may have its pid.
+   * Ends this process and its descendants; without Linux's `/proc`, ends its process group. If the process has exited,
+   * it is ignored, because another process may have got its pid.
    */
   child?: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> | undefined;
 }
 
 export interface EndOptions {
-  /** Time from SIGTERM to SIGKILL, ms. */
+  /** The time between SIGTERM and SIGKILL, in ms. */
   graceMs?: number;
 }
 
 export interface Ended {
-  /** How many processes were ended. */
+  /** The number of processes that were ended. */
   ended: number;
-  /** Pids that SIGKILL could not end within 10 s: processes that hang in the kernel. */
+  /** The pids of processes that did not end within 10 s of SIGKILL, because they hang in the kernel. */
   left: number[];
 }
 
@@ -34,8 +37,8 @@ const killLimitMs = 10_000;
 const underWay = new Set<Promise<Ended>>();
 
 /**
- * Ends a process tree: SIGTERM, then SIGKILL for processes that remain after the grace, until none is left (invariant
- * 8). An unmarked process that has left the tree before the call is not found.
+ * Ends a process tree: SIGTERM first, then SIGKILL for the processes that remain after the grace period, until no
+ * process is left (invariant 8). An unmarked process that has left the tree before this call is not found.
  */
 export async function endTree(target: TreeTarget, options: EndOptions = {}): Promise<Ended> {
   const ending = endTarget(target, options.graceMs ?? defaultGraceMs);
@@ -47,12 +50,12 @@ export async function endTree(target: TreeTarget, options: EndOptions = {}): Pro
   }
 }
 
-/** Resolves when all running calls of `endTree` are done. */
+/** Resolves when all running calls of `endTree` have returned. */
 export async function allEnded(): Promise<void> {
   await Promise.allSettled(underWay);
 }
 
-/** Ends all processes that have a mark of the server with this id. */
+/** Ends all processes with a mark of the server with this id. */
 export async function endMarksOf(serverId: string, options: EndOptions = {}): Promise<Ended> {
   if (!hasProcessTable) return { ended: 0, left: [] };
   const hasMark = (mark: string) => mark.startsWith(`${serverId}/`);
@@ -74,12 +77,12 @@ async function endFound(
 ): Promise<Ended> {
   const known = new Set(root && [processKey(root)]);
   const signalled = new Set<string>();
-  // The times of the first SIGTERM and the first SIGKILL. The grace starts with the signal, because reading the table
-  // may take long.
+  // The times at which the first SIGTERM and the first SIGKILL were sent. The grace period starts when the signal was
+  // sent, because reading the process table may take long.
   let termAt: number | undefined;
   let killedAt: number | undefined;
-  // Each round reads the table again, because processes fork while they are being ended. Two empty rounds are needed: a
-  // read can miss a process that was forked during the read by a process that then ended.
+  // Each round reads the process table again, because processes may fork while they are being ended. The loop ends
+  // after two empty rounds, because one read can miss a process: a process may fork during the read and then end.
   for (let empty = 0; ;) {
     const { tree, isComplete: isWhole } = findTree({ ...query, known });
     empty = tree.length === 0 && isWhole ? empty + 1 : 0;
@@ -107,7 +110,7 @@ function signal(one: Process, name: NodeJS.Signals): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // The process has just ended, or belongs to another user: the next round shows which.
+    // The process has just ended, or belongs to another user; the next round finds out.
   }
 }
 

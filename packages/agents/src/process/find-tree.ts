@@ -4,7 +4,7 @@ import { listProcesses, readEnviron, type Process } from './table.ts';
 export interface TreeQuery {
   /** Whether a process with this mark belongs to the tree. */
   hasMark?: (mark: string) => boolean;
-  /** The root process and processes from earlier reads, by `processKey`, since a pid may be reused. */
+  /** The root process and the processes from earlier reads, by `processKey`, because a pid may be reused. */
   known: ReadonlySet<string>;
 }
 
@@ -12,13 +12,14 @@ export const processKey = ({ pid, startedAt }: Process): string => `${pid}@${sta
 
 export interface FoundTree {
   tree: Process[];
-  /** False if a process was changing its program: its marks can only be read at the next try. */
+  /** False if a process was just starting another program: its marks can be read only in the next round. */
   isComplete: boolean;
 }
 
 /**
- * Returns the processes of a tree: marked and known processes, their descendants, and all processes in a process
- * session that one of them leads. Never this process or its ancestors.
+ * Returns the processes of a tree: the processes with the mark, those in `known`, the descendants of both, and all
+ * processes in a process session that one of these processes leads. This process and its ancestors never belong to the
+ * tree.
  */
 export function findTree(query: TreeQuery): FoundTree {
   const all = new Map(listProcesses().map((one) => [one.pid, one]));

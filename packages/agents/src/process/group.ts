@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Ends a process group, or the process if it does not lead a group. For systems without a process table.
- * @param hasExited - Whether the process has exited: then its pid may be another process's, but not another group's.
+ * Ends a process group, or the process alone if it leads no group. Used on systems without a process table.
+ * @param hasExited - Whether the process has exited. Its pid may then belong to another process, but not to another
+ *   group.
  */
 export async function endGroup(
   pid: number | undefined,
@@ -18,7 +19,7 @@ export async function endGroup(
   return (await gone(targets, killLimitMs)) ? { ended: 1, left: [] } : { ended: 0, left: [pid] };
 }
 
-/** Sends the signal to the first target that exists. Returns whether a target exists. */
+/** Sends the signal to the first target that exists. Returns whether one of the targets exists. */
 function send(targets: readonly number[], signal: NodeJS.Signals | 0): boolean {
   return targets.some((target) => {
     try {

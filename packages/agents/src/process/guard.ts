@@ -7,44 +7,45 @@ import { serverId } from './mark.ts';
 import { hasProcessTable } from './table.ts';
 
 export interface Guard {
-  /** The guard's process; absent on a system without guards. */
+  /** The pid of the guard; absent on a system without guards. */
   readonly pid?: number;
   /**
    * Sets the time at which the guard ends all processes with the server's marks, in ms on the clock of `os.uptime()`;
-   * undefined for never. A later call replaces the time. Only for a guard that was started with `watches`.
+   * with undefined, the guard ends none. A later call replaces the time of an earlier call. Works only for a guard that
+   * was started with `watches`.
    */
   endAt: (atMs: number | undefined) => void;
   /**
-   * Ends the guard once all running calls of `endTree` are done, and ends no other process: for a server that has
+   * Ends the guard when all running calls of `endTree` have returned; ends no other process. For a server that has
    * closed its sessions itself.
    */
   dismiss(): Promise<void>;
 }
 
-/** Limit for a dismissed guard to end, ms: a suspended guard does not end by itself. */
+/** The time that a dismissed guard gets to end, in ms: a suspended guard does not end by itself. */
 const endLimitMs = 2_000;
 
 const script = fileURLToPath(new URL('./guard.sh', import.meta.url));
 
 /**
- * Starts one small process per server, the guard, which ends all processes with the server's marks when the server ends
+ * Starts the guard: one small process per server, which ends all processes with the server's marks when the server ends
  * for any reason (invariant 8). The guard leads its own process session, so that it survives the end of the server's
- * group, and detects the server's end by a closed pipe. Call this function before the first agent starts.
- * @param watches - Whether `endAt` will be called. Costs four more small processes.
+ * group. The guard detects the server's end by a closed pipe. Call this function before the first agent starts.
+ * @param watches - Whether the caller will use `endAt`. A guard that supports `endAt` costs four more small processes.
  */
 export async function startGuard({ watches = false } = {}): Promise<Guard> {
   if (!hasProcessTable) return { endAt: () => {}, dismiss: async () => {} };
   const child = spawn('/bin/sh', [script, serverId, ...(watches ? ['watched'] : [])], {
     cwd: '/',
-    // Omit a mark that this server itself may have: an outer server must not end the guard.
+    // The environment has no mark, even if this server itself has one, because an outer server must not end the guard.
     env: { PATH: process.env['PATH'] },
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // The guard prints its first line once it ignores signals.
+  // The guard prints its first line when it has begun to ignore signals.
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   child.stdout.destroy();
-  // A guard that has ended must not end the server.
+  // Writing to a guard that has ended must not end the server.
   child.stdin.on('error', () => {});
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();

@@ -1,27 +1,33 @@
 /**
- * The mark in the environment of every agent process. All processes that the agent forks or detaches inherit the mark,
- * so that the processes of a session or a server can be found (invariant 8).
+ * A text in the environment of every agent process. All processes that the agent forks or detaches inherit the mark, so
+ * the processes of a session or a server can be found (invariant 8).
  */
 import { randomUUID } from 'node:crypto';
 import { readProcess } from './table.ts';
 
 const variable = 'LIMINAL_MARK';
 
-/** This server's id: its pid and start time, which show whether the server is alive, and a random part. */
+/**
+ * This server's id: its pid and start time, by which others can tell whether the server is alive, and a random part.
+ */
 export const serverId = `${process.pid}.${readProcess(process.pid)?.startedAt ?? 0}.${randomUUID().slice(0, 8)}`;
 
 export interface ProcessMark {
   /** The mark, for `endTree`. */
   id: string;
-  /** Add these variables to the environment of the process, after all others. */
+  /** The variables to add to the environment of the process, after all others. */
   env: Record<string, string>;
 }
 
-/** Agent types by their escaped form in marks. Only these count: a process can write anything into its own mark. */
+/**
+ * The agent types that this server has used, by their escaped form in marks. Other types in marks are ignored, because
+ * a process can write any text into its own mark.
+ */
 const agents = new Map<string, string>();
 
 /**
- * Returns a new mark, one per agent process. A server that runs inside another server's agent keeps that agent's marks.
+ * Returns a new mark; each agent process needs its own mark. If this server runs inside another server's agent, the
+ * mark also contains that agent's marks.
  * @param agent - The agent type under which the process is counted.
  */
 export function processMark(agent = 'other'): ProcessMark {
@@ -30,12 +36,18 @@ export function processMark(agent = 'other'): ProcessMark {
   return markOf(`${serverId}/${randomUUID()}/${escaped}`);
 }
 
-/** Returns a new mark for some processes of another mark. Ending the other mark also ends these processes. */
+/**
+ * Returns a new mark for a part of the processes of another mark. When the processes of the other mark are ended, the
+ * processes of the new mark are also ended.
+ */
 export function markWithin({ id }: ProcessMark): ProcessMark {
   return markOf(`${id}/${randomUUID()}`);
 }
 
-/** Whether `one` is `mark` or a mark within it, so that its processes end together with those of `mark`. */
+/**
+ * Whether `one` is `mark`, or was made from `mark` by `markWithin`, so that its processes end together with those of
+ * `mark`.
+ */
 export function isWithin(one: string, mark: string): boolean {
   return one === mark || one.startsWith(`${mark}/`);
 }

@@ -4,8 +4,8 @@ import { endMarksOf, type EndOptions } from './end-tree.ts';
 import { isServerAlive, serverId } from './mark.ts';
 
 /**
- * Ends processes of dead servers that used this data folder, and registers this server in the folder for later servers
- * (invariant 8). Call this function before the first agent starts.
+ * Ends the processes of dead servers that used this data folder, and registers this server in the folder, so that later
+ * servers can end its processes (invariant 8). Must be called before the first agent starts.
  */
 export async function reapOrphans(
   dataDir: string,

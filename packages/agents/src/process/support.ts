@@ -1,13 +1,13 @@
 import { hasProcessTable } from './table.ts';
 
 export interface ProcessSupport {
-  /** Whether nothing that an agent starts can outlive its session (invariant 8). */
+  /** Whether every process that an agent starts ends with its session at the latest (invariant 8). */
   complete: boolean;
   /** One sentence for people. */
   sentence: string;
 }
 
-/** Returns what `./liminal doctor` reports about ending agents. */
+/** Returns the text and state that `./liminal doctor` reports about ending agents' processes. */
 export function processSupport(): ProcessSupport {
   return hasProcessTable
     ? {

@@ -4,15 +4,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 export interface Process {
   pid: number;
   parent: number;
-  /** Pid of the leader of its process session (setsid). */
+  /** The pid of the process that leads its process session (setsid). */
   session: number;
-  /** Clock ticks since boot: with the pid it identifies one process, even if the pid is reused. */
+  /**
+   * The start time in clock ticks since boot: pid and start time together identify one process, even if the pid is
+   * reused.
+   */
   startedAt: number;
 }
 
 export const hasProcessTable = process.platform === 'linux' && existsSync('/proc/self/environ');
 
-/** Returns a process; undefined if the process has ended or is a zombie. */
+/** Returns a process; undefined if it has ended or is a zombie. */
 export function readProcess(pid: number): Process | undefined {
   const fields = statFields(pid);
   if (!fields || fields[0] === 'Z' || fields[0] === 'X') return undefined;
@@ -28,8 +31,9 @@ export function listProcesses(): Process[] {
 }
 
 /**
- * Returns the initial environment of a process: empty if it has none, has ended, or belongs to another user. Undefined
- * while the process changes its program (`exec`), because the kernel shows no environment then.
+ * Returns the environment with which a process was started; empty if the environment is empty, or if the process has
+ * ended or belongs to another user. Returns undefined while the process starts another program (`exec`), because the
+ * kernel then shows no environment.
  */
 export function readEnviron(pid: number): string | undefined {
   const environ = readIfThere(`/proc/${pid}/environ`);
@@ -37,11 +41,11 @@ export function readEnviron(pid: number): string | undefined {
   return isChangingProgram(pid) ? undefined : '';
 }
 
-/** Whether a process whose environment read as empty is changing its program, or has just done so. */
+/** Whether a process whose environment was read as empty is starting another program, or has just done so. */
 function isChangingProgram(pid: number): boolean {
   const fields = statFields(pid);
   const [size, start, end] = [20, 47, 48].map((field) => Number(fields?.[field] ?? 0));
-  // A process without memory is a kernel thread or has ended. An empty environment starts where it ends.
+  // A process without memory is a kernel thread, or has ended. If the environment is empty, its end equals its start.
   return size !== 0 && (end === 0 || end !== start);
 }
 
@@ -49,7 +53,10 @@ export function isRunning(known: Process): boolean {
   return readProcess(known.pid)?.startedAt === known.startedAt;
 }
 
-/** Returns the fields from the state on. The program's name before may contain spaces and brackets. */
+/**
+ * Returns the fields of a process's `stat` file that follow the program's name, beginning with the state. The name
+ * itself may contain spaces and brackets.
+ */
 function statFields(pid: number): string[] | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -11,7 +11,7 @@ test('the example in docs/providers.md is the file that the tests run', async ()
   expect(docs).toContain(`\`\`\`ts\n${example}\`\`\``);
 });
 
-test('INV-2, INV-3: the example completes a turn, cancels a turn, and ends once', async () => {
+test('INV-2, INV-3: the example completes a turn, cancels a turn, and reports its end once', async () => {
   const provider = new DriverProvider(makeEcho());
   const watch = new Watch(provider, 'a');
   await provider.createSession({ sessionId: 'a', projectDir: import.meta.dirname });

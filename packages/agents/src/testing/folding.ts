@@ -26,7 +26,7 @@ export const turnIdsOf = (drafts: readonly EventDraft[]): string[] => [
 export const payloadsOf = (drafts: readonly EventDraft[], turnId: string): EventPayload[] =>
   drafts.filter((draft) => draft.turnId === turnId).map(({ payload }) => payload);
 
-/** Returns a turn as history stores it. */
+/** Returns a turn in the form that history stores. */
 export function foldTurn(drafts: readonly EventDraft[], turnId: string): Response {
   const state = drafts
     .filter((draft) => draft.turnId === turnId)
@@ -35,7 +35,7 @@ export function foldTurn(drafts: readonly EventDraft[], turnId: string): Respons
       emptyResponse(),
     );
   const response = toResponse(state);
-  if (response === undefined) throw new Error(`The turn ${turnId} has not begun.`);
+  if (response === undefined) throw new Error(`Turn ${turnId} has not begun.`);
   return response;
 }
 
@@ -58,14 +58,14 @@ export function upsertsOf(drafts: readonly EventDraft[]): UpsertObject[] {
 export const itemsOf = <T extends OutputItem['type']>({ outputItems }: Response, type: T) =>
   outputItems.filter((item): item is Extract<OutputItem, { type: T }> => item.type === type);
 
-/** Returns origin and text of each message and reasoning, without the user's first message. */
+/** Returns the origin and text of each message and reasoning item, without the user's first message. */
 export const textsIn = (response: Response): [string, string][] =>
   response.outputItems.slice(1).flatMap((item): [string, string][] => {
     if (item.type === 'message') return [[item.origin, item.content]];
     return item.type === 'reasoning' ? [['thought', item.content]] : [];
   });
 
-/** Returns how a turn breaks invariants 2 and 3; empty if it does not. */
+/** Returns the violations of invariants 2 and 3 in a turn; empty if there are none. */
 export function brokenRules(payloads: readonly EventPayload[]): string[] {
   const ends = payloads.filter(({ type }) => type === 'response_done' || type === 'response_error');
   const starts = payloads.filter(({ type }) => type === 'response_start');

@@ -1,4 +1,6 @@
-/** For tests of providers: the shared suites, and texts that faulty stream handling loses or repeats. */
+/**
+ * For tests of providers: the shared suites, and texts in which faulty stream handling shows lost or repeated pieces.
+ */
 export { periodicTexts } from './periodic-texts.ts';
 export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';

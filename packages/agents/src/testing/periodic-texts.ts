@@ -1,6 +1,6 @@
-/** A text with a repeating pattern, and the chunks in which an agent sends it. */
+/** A text that repeats a pattern, and the chunks in which an agent sends the text. */
 export interface PeriodicText {
-  /** Characters of the repeated part. */
+  /** The number of characters in the repeated part. */
   period: number;
   /** Characters of a chunk. */
   size: number;
@@ -12,7 +12,10 @@ const periods = Array.from({ length: 60 }, (_, index) => index + 1);
 const sizes = Array.from({ length: 10 }, (_, index) => index + 1);
 const sayings = ['slow ', 'The fox. ', 'Row, row, row your boat\n', 'a\n\n'];
 
-/** Every period from 1 to 60 in chunks of 1 to 10 characters: repeated words, sentences, lines and paragraphs. */
+/**
+ * Texts with every period from 1 to 60, in chunks of 1 to 10 characters: repeated words, sentences, lines and
+ * paragraphs.
+ */
 export const periodicTexts: readonly PeriodicText[] = periods.flatMap((period) =>
   sizes.map((size) => {
     const saying = sayings[(period + size) % sayings.length] ?? '';

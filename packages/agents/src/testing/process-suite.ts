@@ -1,11 +1,11 @@
-/** The additional contract of a provider that starts a process and whose agent stores its own sessions. */
+/** Additional tests for a provider that starts a process and whose agent stores its own sessions. */
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coded, openSession, type ProviderUnderTest } from './subject.ts';
 
 export interface ProcessUnderTest extends ProviderUnderTest {
-  /** Ends the session's process from outside, as a crash would. */
+  /** Kills the session's process from outside, like a crash. */
   crash: (sessionId: string) => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function processSuite(name: string, setup: () => Promise<ProcessUnderTest
       await expect(loading).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
     });
 
-    test('TC-3.2c, INV-2: a session whose process crashed reports the reason, rejects messages, and continues once it is loaded', async () => {
+    test('TC-3.2c, INV-2: after its process crashed, a session reports the reason, rejects messages, and continues once it is loaded', async () => {
       const { sessionId, watch, send } = await openSession(subject);
       await watch.ended(await send('text'));
       const turnId = await send('slow');

@@ -1,4 +1,4 @@
-/** The suite that every provider must pass: the contract of `CliProvider`. Requirement ids are from seed 000. */
+/** The tests that every provider must pass, for the interface `CliProvider`. Requirement ids are from seed 000. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -36,15 +36,15 @@ const textFile: ContentBlock = {
   resource: { uri: 'notes.md', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' },
 };
 
-/** The ids of seed 000's requirements that apply to one provider. */
+/** The ids of those requirements of seed 000 that apply to one provider. */
 const requirementOf: Readonly<Record<string, string>> = {
   'claude-code': 'TC-2.1b, ',
   codex: 'TC-2.1c, ',
 };
 
 /**
- * Runs the suite on one provider made by `setup`. Starting an agent is slow, so most tests have their turns in the same
- * session, one after another.
+ * Runs the suite on the provider that `setup` makes. Starting an agent is slow, so most tests run their turns in the
+ * same session, one after another.
  */
 export function providerSuite(name: string, setup: () => Promise<ProviderUnderTest>): void {
   describe(`provider ${name}`, () => {
@@ -62,7 +62,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     /**
-     * Returns the shared session, in which no turn runs. `watch` has its events from now on, `told` all earlier events.
+     * Returns the shared session, after its turns have ended. `watch` gets the session's further events, `told` has all
+     * earlier ones.
      */
     const shared = async () => {
       if (!first || !provider.isAlive(first.sessionId)) first = await openSession(subject);
@@ -90,19 +91,19 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a session', () => {
-      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from creation to kill; reports its end once, to present listeners only; then rejects messages', async () => {
+      test('TC-3.4c, TC-3.4b, TC-3.2c: is alive from creation to kill; reports its end once, only to listeners that are still there; then rejects messages', async () => {
         const { sessionId, cliType } = await provider.createSession({
           projectDir: subject.projectDir,
         });
 
-        // The provider generates an id if none is given.
+        // The caller gave no id, so the provider made an id.
         expect(cliType).toBe(provider.cliType);
         const one = await shared();
         expect(sessionId).not.toBe(one.sessionId);
         expect(provider.isAlive(sessionId)).toBe(true);
         const watch = new Watch(provider, sessionId);
         await one.watch.ended(await one.send('text'));
-        // Listeners of one session get no events of another session.
+        // Events of one session are not sent to listeners of another session.
         expect(watch.events).toEqual([]);
         const received: unknown[] = [];
         const push = (one: unknown) => void received.push(one);
@@ -126,7 +127,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         );
       });
 
-      test('TC-3.1c: in a missing folder is rejected and leaves nothing behind', async () => {
+      test('TC-3.1c: in a missing folder is rejected and leaves no session behind', async () => {
         const sessionId = randomUUID();
         const projectDir = join(subject.projectDir, 'missing');
 
@@ -136,7 +137,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(provider.isAlive(sessionId)).toBe(false);
       });
 
-      test('FR-002-03: that already runs is returned when it is loaded', async () => {
+      test('FR-002-03: that already runs can be loaded again and is returned', async () => {
         const { sessionId, watch, send } = await shared();
 
         expect(await provider.loadSession(sessionId)).toMatchObject({ sessionId });
@@ -145,7 +146,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.exits).toEqual([]);
       });
 
-      test('INV-2, INV-3: that is killed cancels its turn, and, once loaded, continues for the same listeners', async () => {
+      test('INV-2, INV-3: that is killed cancels its turn; after loading, the same listeners get its further events', async () => {
         const { sessionId, watch, send } = await shared();
         await watch.ended(await send('text'));
         const turnId = await send('slow');
@@ -186,7 +187,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('that is unknown rejects a message', async () => {
+      test('with an unknown id rejects a message', async () => {
         const sending = provider.sendMessage(randomUUID(), subject.prompts.text);
 
         await expect(sending).rejects.toMatchObject(coded('SESSION_NOT_FOUND'));
@@ -194,7 +195,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a turn', () => {
-      test('TC-3.2a: is bound to its message, under the given id, before it ends', async () => {
+      test('TC-3.2a: is bound to its message, under the given turn id, before the turn ends', async () => {
         const { sessionId, watch, stop } = await shared();
         const given = randomUUID();
 
@@ -231,7 +232,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(answer).toMatchObject({ content: expect.stringMatching(/\w/) });
       });
 
-      test('INV-2, INV-3: with a tool has a call and, with the same call id, an output', async () => {
+      test('INV-2, INV-3: with a tool has a call and an output with the same call id', async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('tool'));
@@ -248,7 +249,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         }
       });
 
-      test('INV-2, INV-3: that fails has an error and ends once, and the session continues', async () => {
+      test('INV-2, INV-3: that fails has an error and ends only once, and the session continues', async () => {
         const { watch, send } = await shared();
 
         const events = await watch.ended(await send('error'));
@@ -260,7 +261,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('TC-3.2b: follows the turn before it in the same session', async () => {
+      test('TC-3.2b: runs after the earlier turn of the same session', async () => {
         const { watch, send } = await shared();
         const first = await send('text');
         await watch.ended(first);
@@ -273,7 +274,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.exits).toEqual([]);
       });
 
-      test('begins with the whole message, including files; content that the agent does not accept is rejected', async () => {
+      test('begins with the whole message, including its files; content that the agent does not accept is rejected', async () => {
         const { sessionId, told, watch } = await shared();
         const accepts = await told.until(
           () => told.updates.findLast((one) => one.accepts)?.accepts,
@@ -310,7 +311,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('a steered message', () => {
-      test('is rejected if the agent does not support steering, as the session reports, or if no turn runs', async () => {
+      test('is rejected if no turn runs, or if the agent does not support steering, which the session reports', async () => {
         const { sessionId, told, watch } = await shared();
         const { canSteer } = await told.until(() =>
           told.updates.find((one) => one.canSteer !== undefined),
@@ -324,12 +325,12 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(watch.events).toEqual([]);
       });
 
-      test('is an item of the turn, and ends with the turn or gets a turn of its own', async () => {
+      test('is an item of the turn, and ends with the turn or gets its own turn', async () => {
         const { sessionId, told, watch, send } = await shared();
         const { canSteer } = await told.until(() =>
           told.updates.find((one) => one.canSteer !== undefined),
         );
-        // The previous test covers agents without steering.
+        // The previous test checks agents that cannot steer.
         if (canSteer !== true) return;
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');
@@ -351,7 +352,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
             : [],
         );
         expect(ends).toHaveLength(1);
-        // A withdrawn message is not lost: it gets a turn.
+        // If the message was withdrawn from the turn, it gets its own turn.
         if (ends[0] === 'item_cancelled') expectWholeTurn(await watch.ended(messageId));
       });
     });
@@ -370,7 +371,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(await send('text')));
       });
 
-      test('a turn is cancelled in the middle of its work', async () => {
+      test('a turn is cancelled while the agent works', async () => {
         const { sessionId, watch, send } = await shared();
         const turnId = await send('slow');
         await watch.event(turnId, 'item_delta');
@@ -411,7 +412,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
       };
 
       test.each(['allow_once', 'reject_once'])(
-        'INV-2, INV-3: answered with %s, has that outcome once, and the turn continues to its end',
+        'INV-2, INV-3: answered with %s has that outcome once, and the turn continues to its end',
         async (kind) => {
           const { afterRefusal = 'completed' } = subject;
           const { watch, turnId, answer, optionOf } = await ask();
@@ -429,7 +430,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         },
       );
 
-      test('has a title and accepts only the offered answers, and the turn waits', async () => {
+      test('has a title and accepts only the offered answers, while the turn waits', async () => {
         const { watch, turnId, request, answer, optionOf } = await ask();
         expect(request).toMatchObject({ title: expect.stringMatching(/\w/) });
         expect(watch.of(turnId).at(-1)?.payload).toEqual(request);
@@ -441,7 +442,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expectWholeTurn(await watch.ended(turnId));
       });
 
-      test('ends as cancelled with its turn', async () => {
+      test('ends as cancelled if its turn is cancelled', async () => {
         const { sessionId, watch, turnId } = await ask();
 
         await provider.cancelTurn(sessionId);
@@ -455,7 +456,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     describe('listeners', () => {
-      test('INV-4: of upserts and turns get the same content as the events', async () => {
+      test('INV-4: of upserts and turns get content equal to that of the events', async () => {
         const { watch, send } = await shared();
         const turnId = await send('tool');
         const events = await watch.ended(turnId);
@@ -492,7 +493,7 @@ function itemsOf(events: readonly StreamEvent[]) {
 const isWaitingApproval = (upsert: UpsertObject): boolean =>
   upsert.type === 'approval' && upsert.status === 'create' && upsert.outcome === undefined;
 
-/** Returns an upsert without the fields that depend on time or session. */
+/** Returns an upsert without the fields that differ between times and sessions. */
 function shown(upsert: UpsertObject): Partial<UpsertObject> {
   const { emittedAt: _, sessionId: _session, sourceTimestamp: _source, ...rest } = upsert;
   return rest;

@@ -7,25 +7,25 @@ export interface ProviderUnderTest {
   provider: CliProvider;
   /** An existing folder. */
   projectDir: string;
-  /** Messages, by what the agent does in answer to them. */
+  /** The messages to send, each under the name of what the agent does then. */
   prompts: {
     /** Answers in words. */
     text: string;
-    /** Uses a tool that needs no permission. */
+    /** The agent uses a tool that needs no permission. */
     tool: string;
-    /** Asks for permission, and completes the turn once permission is given. */
+    /** The agent asks for permission, and completes the turn after permission was given. */
     approval: string;
-    /** Continues until it is stopped. */
+    /** The agent continues until it is stopped. */
     slow: string;
     /** Ends in an error. */
     error: string;
   };
-  /** How a turn ends after a refused permission. Default `completed`. */
+  /** The status with which a turn ends after a refused permission. Default `completed`. */
   afterRefusal?: 'completed' | 'cancelled';
   teardown: () => Promise<void>;
 }
 
-/** Opens a new session, watched from before its beginning. */
+/** Opens a new session; its events are collected from the beginning. */
 export async function openSession({ provider, projectDir, prompts }: ProviderUnderTest) {
   const sessionId = randomUUID();
   const watch = new Watch(provider, sessionId);

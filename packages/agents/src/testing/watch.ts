@@ -10,7 +10,7 @@ import {
 import { expect } from 'vitest';
 import type { CliProvider, SessionExit, SessionUpdate } from '../contract/provider.ts';
 
-/** All events of one session, and a way to wait for them. */
+/** Collects all events of one session, and can wait for events. */
 export class Watch {
   readonly events: EventDraft[] = [];
   readonly upserts: UpsertObject[] = [];
@@ -38,7 +38,7 @@ export class Watch {
     return this.updates.flatMap(({ agentSessionId }) => agentSessionId ?? []).at(-1);
   }
 
-  /** Waits until `look` returns a value; the test's own time limit ends the wait. */
+  /** Waits until `look` returns a value; only the test's own time limit ends the wait. */
   until<T>(look: () => T | undefined | false): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -52,7 +52,7 @@ export class Watch {
     });
   }
 
-  /** Waits for the first event of a type in one turn. */
+  /** Waits for the first event of this type in a turn. */
   event<T extends EventPayload['type']>(
     turnId: string,
     type: T,
@@ -64,7 +64,7 @@ export class Watch {
     );
   }
 
-  /** Waits for the turn's end and returns its events, stamped. */
+  /** Waits for the turn's end; returns the turn's events, with numbers and times. */
   async ended(turnId: string): Promise<StreamEvent[]> {
     await this.until(() => this.of(turnId).some(({ payload }) => isTerminal(payload)));
     const traceContext = { traceparent: `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01` };
@@ -77,7 +77,9 @@ export class Watch {
   }
 }
 
-/** Expects a turn that begins once and ends once, as its last event (invariant 2), with whole items (invariant 3). */
+/**
+ * Expects that a turn begins once, ends once, with its last event (invariant 2), and leaves no item open (invariant 3).
+ */
 export function expectWholeTurn(events: readonly StreamEvent[]): void {
   expect(events[0]?.type).toBe('response_start');
   expect(events.filter(({ type }) => type === 'response_start')).toHaveLength(1);

@@ -62,7 +62,7 @@ const requestOf = (conversation: OutputItem[], more: Partial<ModelRequest> = {})
   ...more,
 });
 
-/** Returns a writer for answers, whose items can be read at any time. */
+/** Returns a writer for answers; its items can be read at any time. */
 function turn() {
   const drafts: EventDraft[] = [];
   const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
@@ -77,14 +77,14 @@ function turn() {
 
 const never = (): AbortSignal => new AbortController().signal;
 
-/** Returns the answer to `go` and its items. */
+/** Returns the answer to the message `go`, and its items. */
 async function ask(client: AnthropicClient, request = requestOf([asks('go')])) {
   const { writer, items } = turn();
   const answer = await client.answer(request, writer(), never());
   return { answer, items: items() };
 }
 
-/** Returns the error of an answer to `go`. */
+/** Returns the error of a request with the message `go`. */
 async function failure(client: AnthropicClient, request?: ModelRequest): Promise<ModelError> {
   const error: unknown = await ask(client, request).catch((thrown: unknown) => thrown);
   if (!(error instanceof ModelError))
@@ -106,7 +106,7 @@ const outputs = (items: readonly OutputItem[]): OutputItem[] =>
       : [],
   );
 
-test('FR-001-24: thinking, text and a call are written while they stream, and counted', async () => {
+test('FR-001-24: thinking, text and a call are written while they arrive, and their tokens are counted', async () => {
   const usage = { input_tokens: 12, output_tokens: 34, cache_read_input_tokens: 5 };
   const { client } = await start([
     reply(
@@ -133,7 +133,7 @@ test('FR-001-24: thinking, text and a call are written while they stream, and co
   });
 });
 
-test('the second request has the blocks of the first answer unchanged', async () => {
+test('the second request contains the blocks of the first answer unchanged', async () => {
   const redacted = { type: 'redacted_thinking', data: 'ZW5jcnlwdGVk' };
   const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { q: 'x' } };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -213,7 +213,7 @@ test('the request has the model, the tools, the key and the thinking effort', as
   });
 });
 
-test('key and address are not read from the environment', async () => {
+test('the client reads neither key nor address from the environment', async () => {
   const { api } = await start([reply('Hi.')]);
   vi.stubEnv('ANTHROPIC_API_KEY', 'sk-of-another');
   vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'token-of-another');
@@ -269,7 +269,7 @@ test.each([
   expect(error.message).toMatch(/^[A-Z].*\. It says: /);
   expect(error.message).toContain(message);
   expect(error.details).toMatchObject({ status });
-  // The caller decides whether to retry.
+  // The client does not retry, because the caller decides whether to retry.
   expect(api.requests).toHaveLength(1);
 });
 
@@ -284,7 +284,7 @@ test.each([
   expect((await failure(client)).retryAfterMs).toBe(retryAfterMs);
 });
 
-test('a spending limit is not an error to wait for', async () => {
+test('a spending limit is not a temporary error', async () => {
   const error = { type: 'rate_limit_error', message: 'Limit reached.' };
   const details = { error_code: 'enforced_spend_limit_reached' };
   const limit = { ...apiError(429), error: { ...error, details } };
@@ -303,7 +303,7 @@ test('a long error answer is cut to its beginning', async () => {
   expect(message.length).toBeLessThan(2_300);
 });
 
-test('a key that the server repeats is not shown', async () => {
+test('if a server repeats the key in an error, the key is not shown', async () => {
   const { client } = await start([apiError(401, 'The key sk-secret is wrong.')]);
   const error = await failure(client);
   expect(error.message).toContain('The key *** is wrong.');
@@ -355,7 +355,7 @@ async function serve(contentType: string, body: string): Promise<AnthropicClient
   return new AnthropicClient({ baseUrl: `http://127.0.0.1:${port}` });
 }
 
-test('an address that is not the API’s is reported as such', async () => {
+test('if an address does not belong to the API, the error reports that', async () => {
   expect(await failure(await serve('text/html', '<h1>Hello</h1>'))).toMatchObject({
     code: 'MODEL_ERROR',
     isPassing: false,
@@ -365,7 +365,7 @@ test('an address that is not the API’s is reported as such', async () => {
   });
 });
 
-test('a stream that ends before the answer does is a broken connection', async () => {
+test('a stream that ends before the answer is complete is a broken connection', async () => {
   expect(await failure(await serve('text/event-stream', ''))).toMatchObject({
     code: 'CONNECTION_FAILED',
     isPassing: true,
@@ -381,11 +381,11 @@ test('a stream that is not JSON is a MODEL_ERROR, and is not logged', async () =
   printed.mockRestore();
 });
 
-test('a model may be silent for longer than fetch’s own limits', async () => {
+test('a model may be silent for longer than the time limits of the standard fetch', async () => {
   const inUse = Symbol.for('undici.globalDispatcher.1');
   const before: object = Reflect.get(globalThis, inUse) as object;
   const Dispatcher = before.constructor as new (options: object) => object;
-  // The clock of fetch is coarse.
+  // fetch measures its time limits only roughly.
   const slow = reply(text(['One, ', pause(2_500), 'two.']));
   const { api, client } = await start([slow, slow]);
   Reflect.set(globalThis, inUse, new Dispatcher({ bodyTimeout: 200 }));
@@ -417,7 +417,7 @@ test.each([
   expect(api.requests).toHaveLength(1);
 });
 
-test('an aborted signal sends no request', async () => {
+test('if the signal has already aborted, no request is sent', async () => {
   const { api, client } = await start([]);
   const asking = client.answer(requestOf([asks('go')]), turn().writer(), AbortSignal.abort());
   await expect(asking).rejects.toThrow('aborted');
@@ -439,7 +439,7 @@ test('a conversation whose thinking blocks the server refuses is sent once more 
   expect(second.items).toMatchObject([{ content: 'Hello again.' }]);
   const sent = api.requests.slice(1).map(({ body }) => body.messages[1]?.content);
   expect(sent).toMatchObject([[{ type: 'thinking' }, { type: 'text' }], [{ type: 'text' }]]);
-  // Later requests leave the thinking out at once; if the server still refuses, the request fails.
+  // Later requests leave the thinking out from the start; if the server still refuses, the request fails.
   expect(await failure(client, requestOf(conversation))).toMatchObject({ code: 'MODEL_ERROR' });
   expect(api.requests).toHaveLength(4);
   expect(api.requests[3]?.body.messages[1]?.content).toMatchObject([{ type: 'text' }]);
@@ -460,7 +460,7 @@ test('models of all pages are listed', async () => {
   expect(api.modelRequests).toHaveLength(2);
 });
 
-test('the capabilities that the server lists of a model shape its requests', async () => {
+test('a model’s capabilities in the server’s list determine the form of its requests', async () => {
   const types = { adaptive: { supported: true } };
   const capabilities = { thinking: { supported: true, types } };
   const { api, client } = await start(
@@ -483,7 +483,7 @@ test('an endless list of models is cut off', async () => {
   expect(await client.listModels(never())).toHaveLength(1_000);
 });
 
-test('a server that cannot list models has its reason reported', async () => {
+test('if a server cannot list its models, the reason is reported', async () => {
   const { client } = await start([]);
   await expect(client.listModels(never())).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
   const aborted = client.listModels(AbortSignal.abort());

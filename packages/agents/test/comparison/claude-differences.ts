@@ -1,5 +1,5 @@
 /**
- * Allowed differences between requests of Claude Code through Liminal and from its own terminal (2.1.332), with
+ * The allowed differences between requests of Claude Code through Liminal and from its own terminal (2.1.332), with
  * reasons.
  */
 import type { Difference } from './compare.ts';

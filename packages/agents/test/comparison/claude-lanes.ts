@@ -1,4 +1,4 @@
-/** Runs the story with the real Claude Code in its own terminal and through Liminal. */
+/** Runs the scenario with the real Claude Code, in its own terminal and through Liminal. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -69,7 +69,7 @@ export async function makeStage(makeScript: (agent: Gate) => Script): Promise<St
   const folder = join(workspace.home, '.claude');
   await mkdir(folder);
   await writeFile(join(folder, 'settings.json'), JSON.stringify(settings));
-  // With these settings, the first start of a terminal asks nothing.
+  // With these settings, the first start in the terminal asks no questions.
   await writeFile(
     join(folder, '.claude.json'),
     JSON.stringify({
@@ -103,8 +103,8 @@ export class InTerminal implements ScenarioUser {
   }
 
   /**
-   * Starts the program, and waits until its list of MCP servers shows the tools. Otherwise it would begin without them,
-   * and report that to the model.
+   * Starts Claude Code, and waits until its list of MCP servers shows the tools. Without waiting, Claude Code would
+   * begin without the tools, and report that to the model.
    */
   async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
@@ -165,7 +165,7 @@ export class InTerminal implements ScenarioUser {
     await this.#type(text);
     const asks = (screen: string): boolean => /Would you like to proceed/.test(screen);
     await this.#terminal.shows(asks);
-    // Keys that are pressed too soon after a question are ignored.
+    // Claude Code ignores keys that are pressed too soon after a question has appeared.
     while (asks(this.screen)) {
       this.#terminal.press('\r');
       await Promise.race([this.#terminal.shows((screen) => !asks(screen)), delay(300)]);

@@ -1,4 +1,4 @@
-/** Compares the model's requests through Liminal with the requests from Claude Code's own terminal. */
+/** Compares the requests that the model gets through Liminal with the requests from Claude Code's own terminal. */
 import {
   apiError,
   type Gate,
@@ -18,7 +18,7 @@ import { live, story } from './story.ts';
 const call = (name: string, input: Record<string, unknown>): Reply =>
   reply(toolUse(name, input, { id: `toolu_${name}` }));
 
-/** The model's answers; the first entry whose text is in the last message is used. */
+/** The model's answers; of the entries whose text is in the last message, the first is used. */
 const answers: [string, (said: string, agent: Gate) => Reply][] = [
   ['CRITICAL: Respond with TEXT ONLY', () => reply('<summary>We talked.</summary>')],
   ['Agent \\"Look\\" finished', () => reply('It is back.')],
@@ -65,7 +65,7 @@ const answers: [string, (said: string, agent: Gate) => Reply][] = [
   ['And now?', () => reply('Now this.')],
 ];
 
-/** Answers the conversation's requests. Claude Code's own requests (kind `side`) are answered elsewhere. */
+/** Answers the conversation's requests. Claude Code's own requests (kind `side`) are answered by other code. */
 const script =
   (agent: Gate): Script =>
   ({ body }: MessagesRequest) => {
@@ -75,7 +75,7 @@ const script =
     return found?.[1](said, agent) ?? apiError(400, `No answer to ${said.slice(-300)}`);
   };
 
-test('the model gets the same requests as from the terminal, except for the named differences', async () => {
+test('the model gets the same requests as from the terminal, except for the listed differences', async () => {
   const stages = await Promise.all([makeStage(script), makeStage(script)]);
   const people = [new InTerminal(stages[0]), new InLiminal(stages[1])] as const;
   onTestFinished(async () => {
@@ -87,7 +87,7 @@ test('the model gets the same requests as from the terminal, except for the name
   const used = new Set<object>();
   for (const [name] of story) {
     const bodies = [terminal, here].map((lived) =>
-      // A subagent and its session send requests at the same time.
+      // A subagent and its parent session send requests at the same time.
       ['main', 'subagent'].flatMap((asker) =>
         lived!.get(name)!.flatMap(({ kind, body }) => (kind === asker ? [body] : [])),
       ),

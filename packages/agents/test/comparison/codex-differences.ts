@@ -1,4 +1,6 @@
-/** Allowed differences between requests of Codex through Liminal and from its own terminal (0.171), with reasons. */
+/**
+ * The allowed differences between requests of Codex through Liminal and from its own terminal (0.171), with reasons.
+ */
 import type { Difference } from './compare.ts';
 
 export const codexDifferences: Difference[] = [

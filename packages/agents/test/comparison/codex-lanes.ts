@@ -1,4 +1,4 @@
-/** Runs the story with the real Codex in its own terminal and through Liminal. */
+/** Runs the scenario with the real Codex, in its own terminal and through Liminal. */
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface CodexStage {
   workspace: Workspace;
   env: Record<string, string>;
   own: Own;
-  /** Codex' id for the first thread. */
+  /** The id that Codex gave the first thread. */
   threadId(): string;
   close(): Promise<void>;
 }
@@ -95,7 +95,8 @@ export class CodexInTerminal implements ScenarioUser {
 
   async #begin(...args: string[]): Promise<void> {
     const { workspace, env } = this.#stage;
-    // Without Codex' background service, which would hold the thread after the terminal has ended.
+    // Runs Codex without its background service, because the service would keep the thread open after the terminal has
+    // ended.
     const command = [codexBinary(), '--no-daemon', ...args];
     await withGreeter(workspace.home, async () => {
       this.#terminal = new Terminal(command, { cwd: workspace.projectDir, env });
@@ -145,7 +146,7 @@ export class CodexInTerminal implements ScenarioUser {
   }
 
   async plan(text: string, answer: string): Promise<void> {
-    // Codex may drop a key that arrives before it reads any: a letter that is shown proves that it does.
+    // Codex may lose keys that are pressed before it reads the keyboard, so a letter is pressed until it is shown.
     this.#terminal.press('x');
     await this.#terminal.shows(/› x/);
     this.#terminal.press('\u007F\u001b[Z');
@@ -156,7 +157,7 @@ export class CodexInTerminal implements ScenarioUser {
     await this.#answered(answer);
   }
 
-  /** Asks for a plan, and has the plan implemented in a fresh thread. */
+  /** Requests a plan, and has the plan implemented in a new thread. */
   async planAfresh(text: string, answer: string): Promise<void> {
     this.#terminal.press('\u001b[Z');
     await this.#terminal.shows(/Plan mode/);
@@ -194,7 +195,7 @@ export class CodexInTerminal implements ScenarioUser {
   }
 }
 
-/** The typed text that was not sent. */
+/** The text that was typed but not sent. */
 const composer = (screen: string): string =>
   screen.split('\n').findLast((row) => row.startsWith('›')) ?? '';
 
@@ -248,7 +249,7 @@ export class CodexInLiminal implements ScenarioUser {
     await this.#answered(answer);
   }
 
-  /** Asks for a plan, and has the plan implemented in a fresh thread. */
+  /** Requests a plan, and has the plan implemented in a new thread. */
   async planAfresh(text: string, answer: string): Promise<void> {
     await withGreeter(this.#stage.workspace.home, () => this.#plan(text, 'clear'));
     await this.#answered(answer);

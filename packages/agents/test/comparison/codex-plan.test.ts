@@ -1,4 +1,4 @@
-/** Compares a Codex plan that is implemented in a fresh context, in Codex' own terminal and through Liminal. */
+/** Compares a Codex plan that is implemented in a new thread, in Codex' own terminal and through Liminal. */
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,13 +17,13 @@ const script: ModelScript = ({ prompt }) => {
   return answer(prompt === 'And then?' ? 'Then this.' : 'Baked.');
 };
 
-/** The texts of the plan files that Codex was given. */
+/** The contents of the plan files that Codex was given. */
 const plansOf = ({ workspace }: CodexStage): Promise<string[]> => {
   const files = globSync(join(workspace.home, '.codex/attachments/*/approved-plan.md'));
   return Promise.all(files.map((file) => readFile(file, 'utf8')));
 };
 
-test('a plan that is implemented in a fresh context reaches the model in the same form as from Codex’ own terminal', async () => {
+test('a plan that is implemented in a new thread reaches the model in the same form as from Codex’ own terminal', async () => {
   const stages = await Promise.all([makeCodexStage(script), makeCodexStage(script)]);
   const people = [new CodexInTerminal(stages[0]), new CodexInLiminal(stages[1])] as const;
   onTestFinished(async () => {
@@ -40,7 +40,7 @@ test('a plan that is implemented in a fresh context reaches the model in the sam
     api.requests.filter(({ prompt }) => !prompt.startsWith(titleWords)).map(({ body }) => body),
   );
   expect(bodies.map((asked) => asked.length)).toEqual([3, 3]);
-  // Neither the request for a plan nor the text around the plan reaches the fresh context.
+  // Neither the request for a plan nor the text around the plan is part of the new thread.
   expect(JSON.stringify(bodies[1]!.slice(1))).not.toMatch(/Plan it\.|Here it is\./);
   const own = stages.map((stage) => stage.own);
   expect(compare(bodies, own, codexDifferences, new Set())).toEqual([]);

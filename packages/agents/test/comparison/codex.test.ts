@@ -1,4 +1,4 @@
-/** Compares the model's requests through Liminal with the requests from Codex' own terminal. */
+/** Compares the requests that the model gets through Liminal with the requests from Codex' own terminal. */
 import {
   answer,
   functionCall,
@@ -16,12 +16,12 @@ import { live, story } from './story.ts';
 const call = (name: string, input: Record<string, unknown>, namespace?: string): ModelReply =>
   answer(functionCall(name, input, { callId: `call_${name}`, ...(namespace && { namespace }) }));
 
-/** The terminal requests a title from the model; Liminal shows the first message until there is a title. */
+/** The terminal requests a title from the model; Liminal shows the first message instead. */
 const titleWords = 'Generate a concise, single-line task title';
 
 const plan = '<proposed_plan>\n# Bread\n- Knead\n</proposed_plan>';
 
-/** The model's answers; the entry whose text is last in the new input is used. */
+/** The model's answers; of the entries whose text is in the new input, the one whose text comes last is used. */
 const answers: [string, (said: string, all: string) => ModelReply][] = [
   ['CONTEXT CHECKPOINT COMPACTION', () => answer('We talked.')],
   [titleWords, () => answer('A title')],
@@ -77,7 +77,7 @@ const script: ModelScript = ({ body: { input } }) => {
   );
 };
 
-test('the model gets the same requests as from the terminal, except for the named differences', async () => {
+test('the model gets the same requests as from the terminal, except for the listed differences', async () => {
   const stages = await Promise.all([makeCodexStage(script), makeCodexStage(script)]);
   const people = [new CodexInTerminal(stages[0]), new CodexInLiminal(stages[1])] as const;
   onTestFinished(async () => {
@@ -91,7 +91,7 @@ test('the model gets the same requests as from the terminal, except for the name
   for (const [name] of story) {
     const bodies = [terminal, here].map((lived) => {
       const asked = lived!.get(name)!.filter(({ prompt }) => !prompt.startsWith(titleWords));
-      // A subagent and its session send requests at the same time.
+      // A subagent and its parent session send requests at the same time.
       const isOfAgent = ({ prompt }: ResponsesRequest): boolean => prompt === 'Look around.';
       return [...asked.filter((one) => !isOfAgent(one)), ...asked.filter(isOfAgent)].map(
         ({ body }) => body,

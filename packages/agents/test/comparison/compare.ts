@@ -3,15 +3,15 @@ import { diffArrays } from 'diff';
 
 /** An allowed difference between Liminal's and the terminal's requests. */
 export interface Difference {
-  /** Matches a differing line of either request. */
+  /** Matches a line of either request that the other request lacks. */
   line: RegExp;
   reason: string;
 }
 
-/** Texts that differ in each run, with their replacements. */
+/** Texts that are different in each run, each with its replacement. */
 export type Own = readonly (readonly [value: string | RegExp, name: string])[];
 
-/** A body's fields as lines with their paths. */
+/** The fields of a request's body, as lines with the fields' paths. */
 const linesOf = (body: object, own: Own): string[] =>
   leaves('', body).map((line) =>
     own.reduce((text, [value, name]) => text.replaceAll(value, name), line),
@@ -27,7 +27,8 @@ function leaves(path: string, value: unknown): string[] {
 }
 
 /**
- * A tool's name for its path, so that a tool that only one side has does not shift the others; empty for other values.
+ * The name of a tool, used in paths instead of its index, so that a tool of only one side does not shift the following
+ * tools; empty for other values.
  */
 function nameOf(value: unknown): string {
   const named = typeof value === 'object' && value !== null && 'name' in value;
@@ -35,8 +36,8 @@ function nameOf(value: unknown): string {
 }
 
 /**
- * The lines that only the terminal (`-`) or only Liminal (`+`) sends and that no allowed difference matches, each with
- * the number of its request. Adds the matching differences to `used`.
+ * Returns the lines that only the terminal (`-`) or only Liminal (`+`) sends and that match no allowed difference, each
+ * with the number of its request. Adds the allowed differences that matched to `used`.
  */
 export function compare(
   [terminal = [], here = []]: readonly (readonly object[])[],

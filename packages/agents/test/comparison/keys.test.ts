@@ -1,10 +1,10 @@
-/** The keys in docs/terminal-commands.md match the help screens of the agents' terminals. */
+/** Compares the keys in docs/terminal-commands.md with the help screens of the agents' terminals. */
 import { expect, onTestFinished, test } from 'vitest';
 import { claudeKeys, codexKeys } from '../../../../scripts/agent-interfaces/terminal-keys.ts';
 import { InTerminal, makeStage } from './claude-lanes.ts';
 import { CodexInTerminal, makeCodexStage } from './codex-lanes.ts';
 
-/** The cells of a screen's columns between two rows. */
+/** The cells of the columns on a screen, between two lines. */
 function cellsIn(screen: string, first: RegExp, last: RegExp): string[] {
   const rows = screen.split('\n');
   const from = rows.findLastIndex((row) => first.test(row)) + 1;
@@ -12,7 +12,7 @@ function cellsIn(screen: string, first: RegExp, last: RegExp): string[] {
   return rows.slice(from, to).flatMap((row) => row.trim().split(/ {2,}/).filter(Boolean));
 }
 
-test('the keys of Claude Code match its help screen', async () => {
+test('the documented keys of Claude Code match its help screen', async () => {
   const stage = await makeStage(() => []);
   const person = new InTerminal(stage);
   onTestFinished(async () => {
@@ -23,12 +23,12 @@ test('the keys of Claude Code match its help screen', async () => {
   const cells = cellsIn(await person.help(), /^─+$/, /to customize/);
   const listed = claudeKeys.filter(({ unlisted }) => unlisted !== true);
   const words = listed.map(({ keys, does }) => `${keys} ${does}`);
-  // One key's explanation takes two rows.
+  // The explanation of one key takes two lines.
   expect(cells.filter((cell) => !words.some((one) => one.includes(cell)))).toEqual([]);
   expect(words.filter((one) => !cells.some((cell) => one.startsWith(cell)))).toEqual([]);
 });
 
-test('the keys of Codex match its help screen', async () => {
+test('the documented keys of Codex match its help screen', async () => {
   const stage = await makeCodexStage([]);
   const person = new CodexInTerminal(stage);
   onTestFinished(async () => {
@@ -40,7 +40,7 @@ test('the keys of Codex match its help screen', async () => {
   const listed = codexKeys.filter(({ unlisted }) => unlisted !== true);
   const known = listed.flatMap(({ keys, does }) => [keys, does, `${keys} ${does}`]);
   expect(cells.filter((cell) => !known.includes(cell))).toEqual([]);
-  // The function of Tab and ^C depends on whether Codex is working.
+  // The effect of Tab and ^C depends on whether Codex is working.
   const isShown = ({ keys }: { keys: string }): boolean =>
     cells.some((cell) => cell.startsWith(keys));
   expect(listed.filter((one) => !isShown(one))).toEqual([]);

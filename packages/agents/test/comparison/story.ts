@@ -1,20 +1,23 @@
-/** One story of ten situations, which runs in an agent's terminal and in Liminal. */
+/** One scenario of ten situations, which is run in an agent's own terminal and in Liminal. */
 
-/** A person who uses the agent in a terminal or in Liminal. Each method resolves when its action is complete. */
+/**
+ * A person who uses the agent, either in its own terminal or in Liminal. Each method resolves when the action is
+ * complete.
+ */
 export interface ScenarioUser {
   begin(): Promise<void>;
   /** Sends a message whose turn ends with `answer`. */
   send(text: string, answer: string): Promise<void>;
   showImage(text: string, answer: string): Promise<void>;
-  /** Starts a background task. `release` ends the task after the turn, and the task's end begins another turn. */
+  /** Starts a background task. `release` ends the task after the turn; the end of the task starts another turn. */
   background(text: string, answer: string, release: Release, then: string): Promise<void>;
-  /** Asks for a plan, and approves the presented plan. */
+  /** Requests a plan, and approves the plan. */
   plan(text: string, answer: string): Promise<void>;
   /** Compacts the conversation. */
   compact(): Promise<void>;
-  /** Ends the program and reopens the conversation. */
+  /** Ends the program, and opens the conversation again. */
   resume(): Promise<void>;
-  /** Continues in a copy of the conversation. */
+  /** Continues in a fork of the conversation. */
   fork(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,7 +61,10 @@ export const story: readonly Situation[] = [
   ],
 ];
 
-/** Runs the story. Returns the requests of each situation. @param requests - The growing list of all requests. */
+/**
+ * Runs the scenario. Returns the requests of each situation.
+ * @param requests - The list of all requests, which grows during the run.
+ */
 export async function live<Request>(
   person: ScenarioUser,
   requests: readonly Request[],

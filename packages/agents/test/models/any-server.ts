@@ -1,4 +1,4 @@
-/** A scripted model server for each interface; the same script defines its answers and refusals in all of them. */
+/** A scripted model server for each API; one script defines the answers and refusals for all APIs. */
 import {
   answer,
   apiError,
@@ -34,7 +34,7 @@ export type Interface = (typeof interfaces)[number];
 
 export interface WantedCall {
   name: string;
-  /** JSON, or the beginning of JSON. */
+  /** JSON, or only the beginning of JSON. */
   arguments: string;
   callId?: string;
 }
@@ -44,30 +44,30 @@ export interface Page {
   url: string;
 }
 
-/** A model's text and calls, or the error with which its server refuses the request. */
+/** The text and calls of a model's answer, or the error with which its server refuses the request. */
 export interface ScriptedAnswer {
-  /** Thinking before the text; signed or encrypted if the interface does that. */
+  /** The thinking before the text; signed or encrypted if the API signs or encrypts thinking. */
   thought?: string;
   words?: string;
   calls?: WantedCall[];
-  /** The server's web search before the text; not for Chat Completions. */
+  /** A web search by the server, before the text; not for Chat Completions. */
   searched?: { words: string; found: Page[]; failed?: string };
-  /** Messages API only: blocks before the rest. */
+  /** Only for the Messages API: blocks at the beginning of the answer. */
   blocks?: Record<string, unknown>[];
-  /** Messages API only: whether the model pauses. */
+  /** Only for the Messages API: whether the model pauses. */
   isPaused?: boolean;
-  /** Pages that the text cites. */
+  /** The pages that the text cites. */
   cited?: Page[];
-  /** Chat Completions only: chunks of the stream before the rest. */
+  /** Only for Chat Completions: chunks at the beginning of the stream. */
   chunks?: unknown[];
-  /** Whether the answer has reached its length limit. */
+  /** Whether the answer ends because of its length limit. */
   isCut?: boolean;
   refused?: string;
-  /** The status of a refusal. Default: 400. */
+  /** The status of the refusal. Default: 400. */
   status?: number;
 }
 
-/** @param body - The request's body. */
+/** @param body - The body of the model request. */
 export type AnswerScript = (body: Record<string, unknown>) => ScriptedAnswer;
 
 export interface AnyServer {
@@ -210,7 +210,7 @@ export interface AnySession {
   close: () => Promise<void>;
 }
 
-/** A session with a model of a server of this interface; it continues stored turns if there are any. */
+/** Opens a session with a model of a server with this API; the session continues stored turns, if given. */
 export async function openSession(
   kind: Interface,
   says: AnswerScript,

@@ -1,4 +1,4 @@
-/** People see the sources that an answer cites; the model's text is unchanged. */
+/** People see the citations of an answer, while the model's text is unchanged. */
 import { afterEach, expect, test } from 'vitest';
 import { interfaces, openSession, type ScriptedAnswer } from './any-server.ts';
 
@@ -8,7 +8,7 @@ afterEach(async () => {
 });
 
 test.each(interfaces)(
-  'by %s: sources that the text does not name are listed once, and are not sent back',
+  'by %s: citations that the text does not contain are listed once for people, and are not sent back to the model',
   async (kind) => {
     const cited = [
       { title: 'One [of two]', url: 'https://one.example/a_(b)' },

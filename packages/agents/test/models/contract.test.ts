@@ -1,4 +1,4 @@
-/** The contract of every agent, for models of both makers and for a server that only has Chat Completions. */
+/** Runs the tests for every provider on models of both makers, and on a server that has only Chat Completions. */
 import {
   answer,
   apiError,
@@ -34,7 +34,7 @@ const prompts = {
 const list = ['list', {}] as const;
 const touch = ['bash', { command: 'touch new.txt' }] as const;
 
-/** Answers the last message: with the first reply, and with the second after its tool has run. */
+/** Answers the last message: with the first reply, and with the second reply after the tool has run. */
 const byPrompt =
   <Said>(replies: Record<string, Said[]>) =>
   ({ prompt, toolResults }: { prompt: string; toolResults: Record<string, string> }): Said => {

@@ -1,4 +1,7 @@
-/** If a model repeats a step that fails, the output explains the failure to the model, and the turn ends soon. */
+/**
+ * If a model repeats a step that fails, the output explains the failure to the model, and the turn ends after a few
+ * repetitions.
+ */
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { loudEcho } from '../../src/own/loop/testing/echo.ts';
@@ -18,12 +21,12 @@ async function open(kind: (typeof interfaces)[number], says: AnswerScript): Prom
 const errorOf = ({ error }: Response): string => error?.message ?? '';
 
 test.each(interfaces)(
-  'by %s: a call that is cut off by the length limit is explained to the model, and three end the turn',
+  'by %s: the model gets an explanation of a call that was cut off by the length limit, and three such calls end the turn',
   async (kind) => {
     let count = 0;
     const { runTurn, bodies } = await open(kind, () => {
       count += 1;
-      // A model varies the text each time.
+      // A real model also varies the text each time.
       const input = `{"text": "<!doctype html> ${count}`;
       return { words: 'Writing.', calls: [{ name: 'echo', arguments: input }], isCut: true };
     });
@@ -34,7 +37,7 @@ test.each(interfaces)(
     expect(errorOf(turn)).toMatch(
       /was cut off by its length limit .* call of echo, 3 times\. .*\.$/,
     );
-    // The log keeps the cut call, and the session continues.
+    // The log keeps the call that was cut off, and the session continues.
     expect(JSON.stringify(turn.outputItems)).toContain('doctype html> 3');
     await runTurn('Shorter');
     expect(bodies()).toHaveLength(6);
@@ -62,7 +65,7 @@ test.each(steps)('a call %s and is repeated unchanged ends the turn', async (_, 
   expect(bodies()).toHaveLength(most);
 });
 
-test('alternating failures end the turn, and a step that works restarts the count', async () => {
+test('alternating failures end the turn, and a successful step starts the count again', async () => {
   const failing = ['fail', 'nobody'];
   const alternating = await open('Chat Completions', () => {
     failing.push(failing.shift()!);

@@ -47,7 +47,7 @@ const says =
   (_request, response) =>
     response.writeHead(status, headers).end(body);
 
-/** A response that is sent as raw text. */
+/** A response that is sent as raw bytes. */
 const raw =
   (bytes: string): RequestListener =>
   ({ socket }) =>
@@ -59,12 +59,12 @@ const asked = {
   body: '{"said":"Grüße 🌍"}',
 };
 
-/** Everything that an SDK sees of an answer. */
+/** The parts of a response that an SDK uses. */
 async function seen(fetching: typeof fetch, url: string, init: RequestInit = asked) {
   try {
     const response = await fetching(url, init);
     const { status, ok, headers } = response;
-    // Ignore `content-encoding`: only one of the two keeps it when the body is unpacked.
+    // `content-encoding` is not compared, because only one of the two functions keeps it after unpacking the body.
     const said = [...headers].filter(([name]) => !['date', 'content-encoding'].includes(name));
     const body = await response.text().catch(nameOf);
     return { status, ok, said, body };
@@ -118,7 +118,7 @@ test.each([
   await expect(read()).rejects.toThrow(`The answer is larger than ${most} bytes.`);
 });
 
-test('an address with a password, or without a server, is an error', async () => {
+test('an address with a password, or of a server that does not exist, gives an error', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   await expect(fetchWithoutTimeout(nobody)).rejects.toMatchObject({
     message: 'fetch failed',
@@ -129,7 +129,7 @@ test('an address with a password, or without a server, is an error', async () =>
   );
 });
 
-test('an answer that is not read to its end, or is aborted, is dropped', async () => {
+test('if an answer is not read to its end, or is aborted, its connection ends', async () => {
   const waiting: ServerResponse[] = [];
   const url = await serve((_, response) => {
     waiting.push(response);

@@ -1,4 +1,4 @@
-/** Sessions that resume a turn's open questions while an MCP server does not respond. */
+/** Tests sessions that resume a turn's open questions while an MCP server does not respond. */
 import type { McpServers } from '@liminal/protocol';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ function open(mcpServers: McpServers) {
   return provider;
 }
 
-test('a session that is closed while it resumes ends at once, and begins no turn', async () => {
+test('a session that is closed while it is resuming ends at once, and begins no turn', async () => {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-going-on-'));
   ends.push(() => rm(projectDir, { recursive: true }));
   const before = open({});
@@ -54,7 +54,7 @@ test('a session that is closed while it resumes ends at once, and begins no turn
 
   const begun = performance.now();
   await provider.killSession('s');
-  // The server may stay silent for 30 s.
+  // The MCP server's own time limit is 30 s.
   expect(performance.now() - begun).toBeLessThan(15_000);
   expect(await refusal).toMatchObject({ message: expect.stringMatching(/was ended before/) });
   expect(watch.events).toEqual([]);

@@ -1,4 +1,4 @@
-/** HTTP servers that send endless data, and a measure of the memory that this costs. */
+/** HTTP servers that send endless data, and a function that measures how much memory that takes. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 export const json = { 'content-type': 'application/json' };
 export const events = { 'content-type': 'text/event-stream' };
 
-/** A server on the loopback interface, until the test has finished. */
+/** Starts a server on the loopback interface; it is closed after the test. */
 export async function serve(
   listener: RequestListener,
 ): Promise<{ url: string; requests: () => number }> {
@@ -29,7 +29,7 @@ export async function serve(
   return { url: `http://127.0.0.1:${port}`, requests: () => requests };
 }
 
-/** Writes a piece, or piece after piece, for ever, as fast as the client reads. */
+/** Writes endless copies of a piece, or endless pieces, as fast as the client reads. */
 export function flood(
   response: NodeJS.WritableStream & { destroyed?: boolean },
   piece: string | (() => string),
@@ -46,7 +46,7 @@ export function flood(
   more();
 }
 
-/** Answers with a beginning, and then with the same piece for ever. */
+/** Answers with a beginning, followed by endless copies of one piece. */
 export const endless =
   (headers: Record<string, string>, start: string, piece: string, status = 200) =>
   (response: ServerResponse): void => {
@@ -54,7 +54,7 @@ export const endless =
     flood(response, piece);
   };
 
-/** The same, compressed: few bytes are transferred. */
+/** Sends the same compressed, so that few bytes are transferred. */
 export const endlessPacked =
   (headers: Record<string, string>, piece: string, status = 200) =>
   (response: ServerResponse): void => {
@@ -65,7 +65,7 @@ export const endlessPacked =
     flood(packed, piece);
   };
 
-/** The largest growth of the memory during the work, MiB. */
+/** Returns the largest growth of the memory during the work, in MiB. */
 export async function growth(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().rss;
   let highest = before;
@@ -78,5 +78,8 @@ export async function growth(work: () => Promise<unknown>): Promise<number> {
   return (Math.max(highest, process.memoryUsage().rss) - before) / 1024 / 1024;
 }
 
-/** MiB; a generous limit: without a bound the memory grows by more than 100 MiB each second. */
+/**
+ * The largest allowed growth of the memory, in MiB; generous, because without a limit the memory grows by more than 100
+ * MiB each second.
+ */
 export const mostGrowth = 500;

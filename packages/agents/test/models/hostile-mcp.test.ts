@@ -1,4 +1,4 @@
-/** MCP servers that send endless data, or nothing at all. */
+/** Tests MCP servers that send endless data, or no data at all. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { McpServers } from '@liminal/protocol';
@@ -15,7 +15,7 @@ interface Asked {
   params?: { cursor?: string; _meta?: { progressToken?: number } };
 }
 
-/** Handles a request; the message is undefined for a request without a body. */
+/** Handles a request; `message` is undefined for a request without a body. */
 type Answer = (
   response: ServerResponse,
   message: Asked | undefined,
@@ -32,7 +32,7 @@ const greeting = {
 };
 const tool = { name: 'work', inputSchema: { type: 'object' } };
 
-/** The answers of an honest server. */
+/** The answers of a server without faults. */
 const honest: Answer = (response, message) => {
   if (message?.method === 'initialize') {
     response.writeHead(200, json).end(result(message.id, greeting));
@@ -43,7 +43,7 @@ const honest: Answer = (response, message) => {
   } else response.writeHead(message === undefined ? 405 : 202).end();
 };
 
-/** Replaces the answer to one method. */
+/** Returns the honest server's answers with another answer to one method. */
 const but =
   (method: string | undefined, answer: Answer): Answer =>
   (response, message, request) =>
@@ -101,7 +101,7 @@ const tooLarge: [string, string | undefined, Answer][] = ['initialize', 'tools/l
 );
 
 test.each(tooLarge)(
-  'an endless %s in answer to %s is read up to a bound, and other servers’ tools are available',
+  'an endless %s in answer to %s is read only up to a limit, and other servers’ tools are available',
   async (_what, method, answer) => {
     const { mcp, problem } = await openHttp(but(method, answer));
     const grown = await growth(async () => expect(await names(mcp)).toContain('mcp__hello__greet'));
@@ -110,7 +110,7 @@ test.each(tooLarge)(
   },
 );
 
-test('an endless event on the server’s own stream disconnects the server, and the next message connects again', async () => {
+test('an endless event on the server’s own stream ends the connection, and the next message connects again', async () => {
   const { mcp, problem, requests } = await openHttp(but(undefined, endless(events, 'data: ', 'x')));
   expect(await names(mcp)).toContain('mcp__bad__work');
   await expect
@@ -147,7 +147,7 @@ const pageAfter =
     response.writeHead(200, json).end(result(message?.id, { tools, nextCursor }));
   };
 
-test('a list of tools without an end is abandoned', async () => {
+test('an endless list of tools is abandoned', async () => {
   const { mcp, problem, requests } = await openHttp(but('tools/list', pageAfter([])));
   expect(await names(mcp)).toContain('mcp__hello__greet');
   expect(problem()).toBe(
@@ -156,7 +156,7 @@ test('a list of tools without an end is abandoned', async () => {
   expect(requests()).toBeLessThan(60);
 });
 
-test('a list of tools whose pages come slowly is abandoned', async () => {
+test('the list of tools is abandoned if its pages arrive too slowly', async () => {
   const slowly: Answer = (response, message, request) => {
     setTimeout(() => pageAfter([])(response, message, request), 200);
   };
@@ -165,7 +165,7 @@ test('a list of tools whose pages come slowly is abandoned', async () => {
   expect(problem()).toMatch(/did not answer, or did not list all its tools, within 2 s\.$/);
 });
 
-test('too many tools, and too large ones, are left out, and the number is reported', async () => {
+test('too many tools, and tools that are too large, are left out, and their number is reported', async () => {
   let deep: object = {};
   for (let level = 0; level < 1_000; level += 1) deep = { properties: { x: deep } };
   const tools = [
@@ -186,7 +186,7 @@ test('too many tools, and too large ones, are left out, and the number is report
 });
 
 test.each(['http', 'sse'] as const)(
-  'SAFE: a redirect to another server is rejected, and nothing is sent there (%s)',
+  'SAFE: a redirect to another server is rejected, and nothing is sent to that server (%s)',
   async (type) => {
     const other = await serve((_request, response) => response.end('{}'));
     const { url } = await serveMcp((response) =>
@@ -199,7 +199,7 @@ test.each(['http', 'sse'] as const)(
   },
 );
 
-test('a redirect within a server is followed with the whole request', async () => {
+test('a redirect on the same server is followed, with the whole request', async () => {
   const { mcp } = await openHttp((response, message, request) => {
     if (request.url === '/here') honest(response, message, request);
     else response.writeHead(308, { location: '/here' }).end();
@@ -240,7 +240,7 @@ test.each<[string, Answer]>([
   expect(grown).toBeLessThan(mostGrowth);
 });
 
-test('reports of progress do not extend a call without limit', async () => {
+test('reports of progress cannot extend a call without limit', async () => {
   const busy: Answer = (response, message) => {
     response.writeHead(200, events);
     const progressToken = message?.params?._meta?.progressToken;
@@ -264,7 +264,7 @@ test.each<[string, object]>([
   );
 });
 
-test('the number of open answers is limited', async () => {
+test('the number of answers that are not complete is limited', async () => {
   const { mcp } = await openHttp(
     but('tools/call', (response, message) => {
       response.writeHead(200, events).write(`data: ${result(message?.id, { content: [] })}\n\n`);
@@ -282,7 +282,7 @@ test('the number of open answers is limited', async () => {
   );
 });
 
-test('a stream that keeps ending is not reopened for ever', async () => {
+test('a stream that ends again and again is not reopened without limit', async () => {
   const { mcp, problem, requests } = await openHttp(
     but(
       undefined,
@@ -295,7 +295,7 @@ test('a stream that keeps ending is not reopened for ever', async () => {
   expect(before).toBeLessThan(150);
 });
 
-test('a result schema with a pattern that never finishes is not used', async () => {
+test('a result schema is not applied, because its pattern may never finish', async () => {
   const outputSchema = {
     type: 'object',
     properties: { x: { type: 'string', pattern: '^(a+)+$' } },

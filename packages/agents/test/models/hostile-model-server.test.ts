@@ -1,4 +1,4 @@
-/** Model servers that send endless data, to each maker's client. */
+/** Tests the clients for each maker's API with model servers that send endless data. */
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
@@ -42,21 +42,24 @@ const cases = clients.flatMap(([maker, open]) =>
 
 const never = new AbortController().signal;
 
-test.each(cases)('an endless $what to $maker is read up to a bound', async ({ open, answer }) => {
-  const { url } = await serve((_request, response) => answer(response));
-  const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
-  const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
-  const grown = await growth(async () =>
-    expect(open(url).answer(request, writer, never)).rejects.toMatchObject({
-      name: 'ModelError',
-      message: expect.stringMatching(/larger than \d+ bytes|status \d+|failed/),
-    }),
-  );
-  expect(grown).toBeLessThan(mostGrowth);
-});
+test.each(cases)(
+  'an endless $what to $maker is read only up to a limit',
+  async ({ open, answer }) => {
+    const { url } = await serve((_request, response) => answer(response));
+    const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
+    const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
+    const grown = await growth(async () =>
+      expect(open(url).answer(request, writer, never)).rejects.toMatchObject({
+        name: 'ModelError',
+        message: expect.stringMatching(/larger than \d+ bytes|status \d+|failed/),
+      }),
+    );
+    expect(grown).toBeLessThan(mostGrowth);
+  },
+);
 
 test.each(cases)(
-  'an endless $what as $maker’s list of models is read up to a bound',
+  'an endless $what in place of $maker’s list of models is read only up to a limit',
   async (one) => {
     const { url } = await serve((_request, response) => one.answer(response));
     const grown = await growth(async () =>
@@ -76,7 +79,7 @@ const added = (item: object, index = 0): string =>
 const long = 'x'.repeat(100_000);
 const bash = { type: 'tool_use', id: 'c', name: 'bash', input: {} };
 
-/** The beginning of an answer, and the piece that it repeats for ever. */
+/** The beginning of an answer, and the piece that is repeated endlessly. */
 const floods: [string, 'messages' | 'responses', string, (count: number) => string][] = [
   ['pings', 'messages', '', () => event('ping', { long })],
   [
@@ -110,27 +113,30 @@ const floods: [string, 'messages' | 'responses', string, (count: number) => stri
   ['unknown events', 'responses', '', () => event('response.odd', { long })],
 ];
 
-test.each(floods)('endless %s by the %s API end the answer', async (_what, api, start, more) => {
-  const { url } = await serve((_request, response) => {
-    let count = 0;
-    response.writeHead(200, events).write(start);
-    flood(response, () => more(count++));
-  });
-  const client =
-    api === 'messages'
-      ? new AnthropicClient({ baseUrl: url })
-      : new OpenAiClient({ baseUrl: url, api });
-  const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
-  const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
+test.each(floods)(
+  'endless %s from the %s API end the answer with an error',
+  async (_what, api, start, more) => {
+    const { url } = await serve((_request, response) => {
+      let count = 0;
+      response.writeHead(200, events).write(start);
+      flood(response, () => more(count++));
+    });
+    const client =
+      api === 'messages'
+        ? new AnthropicClient({ baseUrl: url })
+        : new OpenAiClient({ baseUrl: url, api });
+    const writer = new AnswerWriter(new TurnWriter('t', () => undefined), new Set());
+    const request = { model: 'm', instructions: '', conversation: [user('hi')], tools: [] };
 
-  await expect(client.answer(request, writer, never)).rejects.toMatchObject({
-    name: 'ModelError',
-    message: expect.stringMatching(/larger than \d+ bytes|more than \d+ parts/),
-  });
-});
+    await expect(client.answer(request, writer, never)).rejects.toMatchObject({
+      name: 'ModelError',
+      message: expect.stringMatching(/larger than \d+ bytes|more than \d+ parts/),
+    });
+  },
+);
 
 test.each(clients)(
-  '%s: a redirect to another server is rejected, and nothing is sent there',
+  '%s: a redirect to another server is rejected, and nothing is sent to that server',
   async (_maker, open) => {
     const other = await serve((_request, response) => response.end('{}'));
     const { url } = await serve((_request, response) => {
@@ -147,7 +153,7 @@ test.each(clients)(
   },
 );
 
-test.each(clients)('%s: a redirect within a server is followed', async (_maker, open) => {
+test.each(clients)('%s: a redirect on the same server is followed', async (_maker, open) => {
   const { url, requests } = await serve((asked, response) => {
     if (asked.url === '/here') response.writeHead(200, json).end('{"data":[{"id":"m"}]}');
     else response.writeHead(307, { location: '/here' }).end();

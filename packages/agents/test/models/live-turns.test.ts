@@ -1,4 +1,4 @@
-/** Whole turns of bare models: the makers' clients against scripted servers, as sessions use them. */
+/** Tests whole turns of bare models: sessions use the makers' clients with scripted servers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The events of one turn. */
+/** Returns the events of one turn. */
 async function turnOf(client: ModelClient) {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-live-turns-'));
   ends.push(() => rm(projectDir, { recursive: true }));
@@ -69,7 +69,7 @@ test('FR-001-25 FR-001-27 FR-001-28 FR-001-29 FR-001-30: the stream of an OpenAI
 });
 
 test.each(['stop', 'length', 'content_filter'])(
-  'FR-001-31: a turn ends with the finish reason %s and its usage',
+  'FR-001-31: a turn ends with the finish reason %s and its token counts',
   async (finishReason) => {
     const api = await startChatCompletionsApi({ script: [chat.answer('ha', { finishReason })] });
     ends.push(() => api.close());

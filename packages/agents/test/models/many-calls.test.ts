@@ -1,4 +1,4 @@
-/** One answer with a hundred calls: all get an output, and few run at the same time. */
+/** Tests one answer with a hundred calls: every call gets an output, and few calls run at the same time. */
 import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ const outputsOf = ({ outputItems }: Response) =>
 
 const threadsNow = (): number => readdirSync('/proc/self/task').length;
 
-/** Counts the session's running scripts, and answers every question with "allow"; returns the counts. */
+/** Counts the session's running scripts, and answers every question with "allow". */
 function follow(provider: CliProvider, sessionId: string) {
   const seen = { scripts: 0, mostScripts: 0, mostThreads: threadsNow(), asked: new Set<string>() };
   provider.onEvent(sessionId, ({ payload }) => {
@@ -83,11 +83,11 @@ test('a hundred scripts whose calls wait for people use few threads, and each ge
   expect(outputs).toHaveLength(200);
   expect(seen.asked.size).toBe(100);
   expect(seen.mostScripts).toBe(4);
-  // Node starts some threads besides those of the scripts.
+  // Node also starts some threads of its own.
   expect(seen.mostThreads - before).toBeLessThan(30);
 });
 
-test('a session’s scripts that wait for people leave slots for scripts of other sessions', async () => {
+test('while scripts of one session wait for people, scripts of other sessions can run', async () => {
   const stored = await open('ask', [
     many(20, 'run_script', asksPeople),
     many(20, 'run_script', script('return 1')),
@@ -99,7 +99,7 @@ test('a session’s scripts that wait for people leave slots for scripts of othe
   expect(outputs.filter(({ output }) => output === '1')).toHaveLength(20);
   await stored.provider.cancelTurn('waiting');
   const stopped = outputsOf(await waiting.done(turnId));
-  // Scripts that waited for a slot have an output, but never started.
+  // Scripts that were waiting for a free place get an output, but never started.
   const begun = waiting.watch.events.filter(
     ({ payload }) => payload.type === 'script_execution_start',
   );
@@ -107,11 +107,16 @@ test('a session’s scripts that wait for people leave slots for scripts of othe
   expect(stopped.filter(({ parentCallId }) => parentCallId === undefined)).toHaveLength(20);
 });
 
-/** A shell script that logs how many of it run at the same time; the first ones wait for the file `go`. */
+/**
+ * A shell script that logs how many of its processes run at the same time; the first processes wait for the file `go`.
+ */
 const countsItself = (folder: string): string =>
   `cd '${folder}'; touch running/$$; until [ -e go ]; do sleep 0.1; done; ls running | wc -l >> counts; rm running/$$`;
 
-/** A folder for the script. `peak` creates `go` once eight are running, and returns the largest number. */
+/**
+ * Makes a folder for the script. `peak` creates `go` when eight processes are running, and returns the largest number
+ * that ran at the same time.
+ */
 async function counting() {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-counting-')));
   ends.push(() => rm(folder, { recursive: true, force: true }));
@@ -129,7 +134,7 @@ async function counting() {
   return { program, command: countsItself(folder), peak };
 }
 
-test('a hundred commands run at most eight at a time, and each gets an output', async () => {
+test('of a hundred commands at most eight run at the same time, and each gets an output', async () => {
   const { command, peak } = await counting();
   const { session } = await open('all', [many(100, 'bash', { command })]);
   const { send, done } = await session('s');
@@ -138,7 +143,7 @@ test('a hundred commands run at most eight at a time, and each gets an output', 
   expect(outputsOf(await turn).filter(({ success }) => success)).toHaveLength(100);
 });
 
-test('a hundred searches run at most eight at a time, and each gets an output', async () => {
+test('of a hundred searches at most eight run at the same time, and each gets an output', async () => {
   const { program, peak } = await counting();
   const search = { findProgram: async () => program, timeLimit: 300_000 };
   const { session } = await open('ask', [many(100, 'search', { pattern: 'x' })], { search });
@@ -150,7 +155,7 @@ test('a hundred searches run at most eight at a time, and each gets an output', 
   );
 });
 
-test('calls beyond the limit of one answer get an output but are not run', async () => {
+test('calls over the limit for one answer get an output but are not run', async () => {
   const { projectDir, session } = await open('all', [
     many(150, 'bash', { command: 'echo x >> ran' }),
   ]);

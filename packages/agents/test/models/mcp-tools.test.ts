@@ -34,7 +34,7 @@ async function open(servers: McpServers) {
   return { mcp, problems, context, tool, projectDir };
 }
 
-test('the tools of a configured MCP server are tools of the model, and need a permission', async () => {
+test('the model gets the tools of a configured MCP server, and they need a permission', async () => {
   const { tool, context, problems, projectDir } = await open({ hello: greeter('Good day') });
   const greet = await tool('mcp__hello__greet');
 
@@ -53,14 +53,14 @@ test('the tools of a configured MCP server are tools of the model, and need a pe
   expect(problems.get('hello')).toBeUndefined();
 });
 
-/** The rule that permanently allows the tool `greet` of a server. */
+/** Returns the rule that permanently allows a server's tool `greet`. */
 async function greetRule(name: string, server: McpServer): Promise<string | undefined> {
   const { mcp, projectDir } = await open({ [name]: server });
   const greet = (await mcp.tools()).find(({ description }) => description === 'Greets somebody.');
   return (await greet?.needs({}, { projectDir }))?.[0]?.rule;
 }
 
-test('SAFE: a permission for a tool applies to no other server, even one with the same names', async () => {
+test('SAFE: a permission for a server’s tool does not apply to another server, even if server and tool have the same names', async () => {
   const server = greeter('Hello');
   const rule = await greetRule('hello', server);
   expect(await greetRule('hello', server)).toBe(rule);
@@ -90,13 +90,13 @@ test.each([
   for (const { name } of found) expect(name).toMatch(/^mcp__[\w-]{1,59}$/);
 });
 
-test('a tool that a server lists twice is one tool of the model', async () => {
+test('a tool that a server lists twice is listed once for the model', async () => {
   const { mcp } = await open({ a: listing(['work', 'work', 'rest']) });
   const names = (await mcp.tools()).map(({ name }) => name);
   expect(names).toEqual(['mcp__a__work', 'mcp__a__rest']);
 });
 
-/** A server whose tools have these names. */
+/** An MCP server whose tools have these names. */
 function listing(names: readonly string[]): McpServer {
   const program = `
     const tools = ${JSON.stringify(names)}.map((name) => ({ name, inputSchema: { type: 'object' } }));
@@ -110,13 +110,13 @@ function listing(names: readonly string[]): McpServer {
   return { type: 'stdio', command: process.execPath, args: ['-e', program], env: {} };
 }
 
-test('SAFE: a tool’s name precedes the title that its server gives', async () => {
+test('SAFE: a tool’s name is shown before the title that the server gives the tool', async () => {
   const { tool, projectDir } = await open({ hello: greeter('Hello', 'Show the notes') });
   const { title } = await (await tool('mcp__hello__greet')).describe({}, { projectDir });
   expect(title).toBe('greet (hello): Show the notes');
 });
 
-test('content that is not text is shown to people, and its text is read by the model', async () => {
+test('content other than text is shown to people, and the model gets its text form', async () => {
   const { tool, context } = await open({ hello: greeter() });
   const { output, blocks } = await (await tool('mcp__hello__show')).run({}, context);
 
@@ -129,7 +129,7 @@ test('content that is not text is shown to people, and its text is read by the m
   ]);
 });
 
-test('a server that does not start is reported as a problem, and other servers’ tools are available', async () => {
+test('a server that does not start is reported as a problem, while other servers’ tools are available', async () => {
   const broken = { type: 'stdio' as const, command: '/nowhere/mcp', args: [], env: {} };
   const { mcp, problems } = await open({ broken, hello: greeter() });
 
@@ -137,7 +137,7 @@ test('a server that does not start is reported as a problem, and other servers�
   expect(problems.get('broken')).toMatch(/The MCP server “broken” did not start\. .*nowhere/);
 });
 
-test('a server that has ended is restarted for the next message', async () => {
+test('a server that has ended is started again for the next message', async () => {
   const { mcp, tool, context } = await open({ hello: greeter() });
   const greet = await tool('mcp__hello__greet');
   for (const pid of await startedHere()) process.kill(pid, 'SIGKILL');
@@ -149,7 +149,7 @@ test('a server that has ended is restarted for the next message', async () => {
   expect(await startedHere()).toEqual([]);
 });
 
-test('a server that is silent at its start does not delay the end, and no server is started afterwards', async () => {
+test('a server that is silent at its start does not delay closing the session, and no server is started after closing', async () => {
   const args = ['-e', 'setInterval(() => {}, 1e9)', 'mcp-server'];
   const mute = { type: 'stdio' as const, command: process.execPath, args, env: {} };
   const { mcp, problems } = await open({ mute });
@@ -158,7 +158,7 @@ test('a server that is silent at its start does not delay the end, and no server
 
   const begun = performance.now();
   await mcp.close();
-  // The server may stay silent for 30 s.
+  // The MCP server's own time limit is 30 s.
   expect(performance.now() - begun).toBeLessThan(15_000);
   expect(await tools).toEqual([]);
   expect(await mcp.tools()).toEqual([]);
@@ -171,7 +171,7 @@ test('a server that is silent at its start does not delay the end, and no server
   expect(await startedHere()).toEqual([]);
 });
 
-/** The servers that this process has started. */
+/** The MCP servers that this process has started. */
 async function startedHere(): Promise<number[]> {
   const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
   const pids = children.trim().split(' ').filter(Boolean).map(Number);

@@ -1,4 +1,6 @@
-/** Answers that the interfaces' documentation does not mention: thinking in the text, errors with status 200, web pages. */
+/**
+ * Tests answers that the APIs' documentation does not mention: thinking in the text, errors with status 200, web pages.
+ */
 import type { Response } from '@liminal/protocol';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -31,7 +33,7 @@ const event = (value: object): string => {
   return `${name}data: ${JSON.stringify(value)}\n\n`;
 };
 
-/** A streamed answer with these pieces of text. `reason`: the interface's word for why it ended. */
+/** A streamed answer with these pieces of text. `reason`: the finish reason in the API's own term. */
 const streams: Record<Interface, (pieces: readonly string[], reason?: string) => string> = {
   'Chat Completions': (pieces, reason = 'stop') =>
     [
@@ -77,7 +79,7 @@ const stream = (kind: Interface, pieces: readonly string[], reason?: string) => 
 
 type Answering = (response: ServerResponse) => void;
 
-/** A session whose server gives these answers, one per request; the last is repeated. */
+/** A session whose server gives these answers, one per request; the last answer is repeated. */
 async function open(kind: Interface, answers: readonly Answering[]) {
   const bodies: string[] = [];
   const { url } = await serve((request, response) => {
@@ -106,7 +108,7 @@ async function open(kind: Interface, answers: readonly Answering[]) {
   return { runTurn, bodies, url };
 }
 
-/** The model's thoughts and texts. */
+/** The model's thinking and texts. */
 const saidBy = ({ outputItems }: Response): string[][] =>
   outputItems.flatMap((item) =>
     (item.type === 'message' && item.origin === 'agent') || item.type === 'reasoning'
@@ -138,7 +140,7 @@ const texts: [text: string, thinking: string, words: string][] = [
 ];
 
 test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as const)))(
-  'by %s: the text %j is split into the thinking %j and the words %j, however it is split',
+  'by %s: the text %j gives the thinking %j and the words %j, wherever the text is cut',
   async (kind, whole, thinking, words) => {
     const cuts = fc.array(fc.nat(whole.length), { maxLength: 6 });
     const samples = fc.sample(cuts, 4);
@@ -156,7 +158,7 @@ test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as cons
         said: inKinds(thinking, words),
       });
     }
-    // The model gets its text without the thinking, as if its server had removed it.
+    // The model gets its earlier text without the thinking, as from a server that removes the thinking.
     const last = bodies.at(-1) ?? '';
     const inJson = (said: string): string => JSON.stringify(said).slice(1, -1);
     expect(last).toContain(inJson(words));
@@ -164,7 +166,7 @@ test.each(interfaces.flatMap((kind) => texts.map((one) => [kind, ...one] as cons
   },
 );
 
-test.each(interfaces)('by %s: an answer that ends in an error is an error', async (kind) => {
+test.each(interfaces)('by %s: an answer that ends with an error is an error', async (kind) => {
   const { runTurn, bodies } = await open(kind, [stream(kind, ['Fo'], 'error')]);
   const response = await runTurn('How many?');
   expect(response.status).toBe('error');
@@ -193,7 +195,7 @@ test.each(
 });
 
 test.each(interfaces)(
-  'by %s: an error with status 200 that is not temporary ends the turn with the server’s words',
+  'by %s: an error with status 200 that is not temporary ends the turn with the server’s message',
   async (kind) => {
     const { runTurn } = await open(kind, [
       withJson({ error: { code: 401, message: 'No such key' } }),
@@ -224,7 +226,7 @@ test.each(
   expect(bodies).toHaveLength(1);
 });
 
-test('a server that returns a page instead of the Responses API is asked by Chat Completions', async () => {
+test('if a server returns a page for the Responses API, Chat Completions are used', async () => {
   const { url } = await serve((request, response) => {
     if (request.url === '/v1/chat/completions') stream('Chat Completions', ['Four.'])(response);
     else response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');

@@ -1,6 +1,6 @@
 /**
- * One bad part in a session's history never ends the session: Liminal finds the part that the server refuses, leaves it out
- * of the request, and names it to the model. The log keeps everything.
+ * One bad part in a session's history never makes the session unusable: Liminal finds the part that the server refuses,
+ * leaves the part out of the request, and names it to the model. The log keeps everything.
  */
 import { atLength } from '@liminal/testkit/at-length';
 import { pixel } from '@liminal/testkit';
@@ -36,7 +36,7 @@ const half = '\u{1f600}'.slice(0, 1);
 const pictures = { pixel, gif, cut: cutPixel, none: btoa('no picture') };
 type Picture = keyof typeof pictures;
 
-/** Returns any text, with any picture. */
+/** A tool that returns the given text and picture. */
 const show: Tool<{ text: string; picture?: Picture | undefined }> = {
   name: 'show',
   description: 'Shows a picture.',
@@ -62,7 +62,7 @@ async function open(kind: Interface, says: AnswerScript): Promise<AnySession> {
 
 const sent = (body: object | undefined): string => JSON.stringify(body);
 
-/** Whether some text of a request has a lone surrogate, including text within arguments that are JSON themselves. */
+/** Whether a text in a request has a lone surrogate; also checks the texts in arguments, which are JSON. */
 function isIllFormed(value: unknown): boolean {
   if (typeof value === 'string') return !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;
@@ -75,7 +75,7 @@ function isIllFormed(value: unknown): boolean {
 const named = /cannot be shown here|Left out, because/;
 
 test.each(interfaces)(
-  'by %s: text that is cut within a character is sent well-formed, wherever it comes from',
+  'by %s: text that is cut within a character is repaired before it is sent, wherever the text comes from',
   async (kind) => {
     const says: ScriptedAnswer[] = [
       { calls: [{ name: 'show', arguments: `{"text":"\\ud83d${half}"}` }] },
@@ -121,7 +121,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: a picture that the server refuses is only named from then on, and accepted pictures stay',
+  'by %s: a picture that the server refuses is only named in later requests, and accepted pictures are still sent',
   async (kind) => {
     const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes(gif) ? { refused: 'Could not process image' } : { words: 'Yes.' },
@@ -139,7 +139,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: a picture that makes the server fail is found at once, although the server reports its own failure',
+  'by %s: a picture that makes the server fail is found at once, even if the server reports an internal error',
   async (kind) => {
     const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes(gif)
@@ -158,7 +158,7 @@ const callOf = (callId: string): ScriptedAnswer => ({
 });
 
 test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
-  'after “%s”, the conversation follows Mistral’s rules, and later messages need no more requests',
+  'after the error “%s”, the conversation follows Mistral’s rules, and later messages need no additional requests',
   async (words) => {
     const says: ScriptedAnswer[] = [callOf('call_PTLP8xhu3uwZk4l3nlnrrJha'), { words: 'Seen.' }];
     const { runTurn, bodies } = await open('Chat Completions', (body) => {
@@ -177,7 +177,7 @@ test.each(["Unexpected role 'user' after role 'tool'", 'Bad request.'])(
   },
 );
 
-test('a template error that llama.cpp reports with status 500 leads to its concession at once', async () => {
+test('a template error that llama.cpp reports with status 500 leads to the right concession at once', async () => {
   const says: ScriptedAnswer[] = [callOf('abcdefghi'), { words: 'Seen.' }];
   const { runTurn, bodies } = await open('Chat Completions', (body) => {
     const refused = alternates(body);
@@ -216,7 +216,7 @@ function alternates(body: Record<string, unknown>): string | undefined {
     : undefined;
 }
 
-test('a server that wants a call’s reasoning back gets it', async () => {
+test('a server that requires a call’s reasoning gets it back', async () => {
   const says: ScriptedAnswer[] = [callOf('c'), { words: 'Seen.' }];
   const { runTurn } = await open('Chat Completions', (body) =>
     messagesOf(body).some((one) => one.tool_calls && one.reasoning_content === undefined)
@@ -226,7 +226,7 @@ test('a server that wants a call’s reasoning back gets it', async () => {
   expect(await runTurn('Look')).toMatchObject({ status: 'complete' });
 });
 
-test('encrypted reasoning is sent back with its call, but no longer to a server that does not know the field', async () => {
+test('encrypted reasoning is sent back with its call, until the server reports that it does not know the field', async () => {
   const pieces = [
     { type: 'reasoning.text', text: 'Let ', index: 0, format: 'f' },
     { type: 'reasoning.text', text: 'us.', signature: 's', index: 0 },
@@ -252,7 +252,7 @@ test('encrypted reasoning is sent back with its call, but no longer to a server 
 });
 
 test.each(interfaces)(
-  'by %s: /compact rescues a conversation that is refused in every form',
+  'by %s: after /compact, a conversation that was refused in every form can continue',
   async (kind) => {
     const { runTurn, bodies } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: 'Bad request.' } : { words: 'Nothing is known.' },
@@ -260,7 +260,7 @@ test.each(interfaces)(
     await runTurn('Hello');
     expect(await runTurn('This is poison')).toMatchObject({ status: 'error' });
     expect((await runTurn('And now?')).error?.message).toMatch(/send \/compact/);
-    // The part after that message is accepted.
+    // The conversation after that message is accepted.
     expect(await runTurn('/compact')).toMatchObject({ status: 'complete' });
     expect(await runTurn('And now?')).toMatchObject({ status: 'complete' });
     expect(await runTurn('poison once more')).toMatchObject({ status: 'error' });
@@ -272,7 +272,7 @@ test.each(interfaces)(
   },
 );
 
-// Rules of a server; each tests the JSON of the whole request.
+// Rules of servers; each rule tests the JSON of the whole request.
 const rules: [name: string, refuses: (body: string) => boolean][] = [
   ['a certain picture', (body) => body.includes(gif)],
   ['all pictures', (body) => body.includes('base64')],
@@ -320,7 +320,7 @@ const played: fc.Arbitrary<Played> = fc.record(
 );
 
 test.each(interfaces)(
-  'by %s: whatever a session contains and its server refuses, the session always gets an answer again',
+  'by %s: for any content of a session and any refusals by its server, the session gets an answer in the end',
   { timeout: 120_000 },
   async (kind) => {
     await fc.assert(
@@ -353,12 +353,12 @@ test.each(interfaces)(
             says = [];
             const before = session.bodies().length;
             expect(await session.runTurn('Still there?')).toMatchObject({ status: 'complete' });
-            // The client remembers its concessions.
+            // The client has stored the concessions.
             expect(session.bodies().length - before).toBeLessThanOrEqual(2);
           } finally {
             await session.close();
           }
-          // A restarted Liminal finds the refused part again.
+          // After a restart, Liminal must find the refused part again.
           const again = await openSession(kind, saying, [show], stored);
           try {
             expect(await again.runTurn('Still there?')).toMatchObject({ status: 'complete' });
@@ -373,7 +373,7 @@ test.each(interfaces)(
 );
 
 test.each(interfaces)(
-  'by %s: /compact rescues a conversation at which the server always fails without a reason',
+  'by %s: after /compact, a conversation at which the server always failed without a reason can continue',
   async (kind) => {
     const { runTurn } = await open(kind, (body) =>
       sent(body).includes('poison') ? { refused: '', status: 500 } : { words: 'Well.' },

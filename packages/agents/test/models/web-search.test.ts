@@ -1,4 +1,7 @@
-/** The makers' own web search: it is shown as a call, is sent back unchanged, and survives a change of the maker. */
+/**
+ * Tests the makers' own web search: it is shown as a call, is sent back unchanged, and stays in the conversation when
+ * the maker changes.
+ */
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { loudEcho } from '../../src/own/loop/testing/echo.ts';
@@ -15,7 +18,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A session with the tool `echo`, whose model gives these answers, and then agrees. */
+/** A session with the tool `echo`, whose model gives these answers, and after them a short last answer. */
 async function open(
   kind: Interface,
   says: ScriptedAnswer[],
@@ -50,14 +53,14 @@ const searching = [
 ] as const;
 
 test.each(searching)(
-  'by %s: a search is a call with its words and results, and is sent back unchanged',
+  'by %s: a search is shown as a call with search words and results, and is sent back unchanged',
   async (kind, native, output) => {
     const { runTurn, bodies, watch } = await open(kind, [{ searched, words: 'So.' }]);
     const turn = await runTurn('What is new?');
     const ended = watch.events.flatMap(({ payload }) =>
       payload.type === 'item_done' ? payload.finalItem.type : [],
     );
-    // People see the end of the search before the end of the answer.
+    // People see the end of the search before the answer ends.
     expect(ended.slice(-3)).toEqual(['function_call', 'function_call_output', 'message']);
     expect(shown(turn.outputItems)).toEqual([
       'What is new?',
@@ -67,7 +70,7 @@ test.each(searching)(
     ]);
     await runTurn('Sure?');
     expect(JSON.stringify(bodies()[1])).toContain(native);
-    // After a restart, or in a fork, the result is the same.
+    // After a restart, and in a fork, the request is the same.
     const again = await open(kind, [], [turn]);
     await again.runTurn('Sure?');
     const [first] = again.bodies();
@@ -111,7 +114,7 @@ const result = {
   content: [{ type: 'web_search_result', encrypted_content: 'e', ...found[0] }],
 };
 
-test('a model that pauses during a search continues by itself, and gets its result in the next answer', async () => {
+test('after a pause during a search, the model continues without a message, and its next answer has the search’s result', async () => {
   const { runTurn, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { blocks: [result], words: 'So.' },
@@ -130,7 +133,7 @@ test('a model that pauses during a search continues by itself, and gets its resu
   ]);
 });
 
-test('a search without a result in a failed turn is left out', async () => {
+test('a search without a result in a failed turn is not sent back', async () => {
   const { runTurn, bodies } = await open('Messages', [
     { blocks: [pending], isPaused: true },
     { refused: 'No more.', status: 403 },
@@ -141,7 +144,7 @@ test('a search without a result in a failed turn is left out', async () => {
 });
 
 test.each(searching)(
-  'by %s: a tool call next to a search is run, and both are sent back',
+  'by %s: a tool call in the same answer as a search is run, and both are sent back',
   async (kind) => {
     const call = { name: 'echo', arguments: '{"text":"a"}' };
     const { runTurn } = await open(kind, [{ searched, calls: [call] }, { words: 'So.' }]);

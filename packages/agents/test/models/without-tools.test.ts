@@ -1,4 +1,6 @@
-/** Models whose servers report, by each interface, that they call no tools: scripts that they write are run. */
+/**
+ * Tests models whose servers report, by each API, that the models have no tools: the scripts that they write are run.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,11 +31,11 @@ afterEach(async () => {
 const script = "```liminal-script\nreturn tools.read({ path: 'a.txt' });\n```";
 const refusal = 'registry/tiny:1b does not support tools';
 
-/** The bodies that a server was sent, one for each request. */
+/** The bodies of all requests to the server. */
 interface Server {
   client: ModelClient;
   bodies: () => Record<string, unknown>[];
-  /** The number of requests with tools, which the server has refused. */
+  /** The number of requests with tools that the server has refused. */
   refused: number;
 }
 
@@ -75,7 +77,7 @@ const servers = {
 };
 
 test.each(Object.entries(servers))(
-  'by %s: if the server reports that its model calls no tools, it is asked without tools, and the script in the answer is run',
+  'by %s: if the server reports that its model has no tools, the request is repeated without tools, and the script in the answer is run',
   async (_, start) => {
     const projectDir = await mkdtemp(join(tmpdir(), 'liminal-without-tools-'));
     ends.push(() => rm(projectDir, { recursive: true }));
@@ -87,7 +89,7 @@ test.each(Object.entries(servers))(
     ends.push(() => provider.close());
     const watch = new Watch(provider, 's');
     await provider.createSession({ sessionId: 's', projectDir });
-    // The second update includes the server's list.
+    // The second update has the models from the server's list.
     await watch.until(() => watch.updates.filter(({ configOptions }) => configOptions).length >= 2);
     const { turnId } = await provider.sendMessage('s', 'Look');
     expectWholeTurn(await watch.ended(turnId));

@@ -1,4 +1,4 @@
-/** The contract of all agents, run on the real Gemini CLI and Qwen Code. */
+/** Runs the tests for every provider on the real Gemini CLI and Qwen Code. */
 import { join } from 'node:path';
 import {
   chat,
@@ -25,7 +25,9 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The prompt at the end of a request's text: an agent may repeat a killed turn's prompt before the next one. */
+/**
+ * Returns the last prompt in a request's text: an agent may repeat the prompt of a killed turn before the next prompt.
+ */
 const asked = (words: string): string | undefined =>
   Object.values(prompts)
     .filter((one) => words.includes(one))

@@ -1,4 +1,4 @@
-/** The real Gemini CLI, configured only by its command. */
+/** Tests the real Gemini CLI, which is configured only by its command. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -24,7 +24,7 @@ const runGemini = (
     files,
   });
 
-test('creates a missing file, and changes another file', async () => {
+test('creates a file that does not exist, and changes another file', async () => {
   const { create, provider, projectDir } = await runGemini(
     ({ projectDir: folder }) => [
       geminiReply(

@@ -1,4 +1,4 @@
-/** The real Qwen Code, configured only by its command. */
+/** Tests the real Qwen Code, which is configured only by its command. */
 import { randomUUID } from 'node:crypto';
 import { chat, type ChatRequest, qwenEnvironment, startChatCompletionsApi } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -6,7 +6,9 @@ import { foldTurn, itemsOf } from '../../src/testing/folding.ts';
 import { messagesOf } from '../acp/running-agent.ts';
 import { runNpmAgent } from './stage.ts';
 
-/** Plays replies to the conversation's requests; Qwen Code also sends others, for example for titles. */
+/**
+ * Gives these replies to the requests of the conversation; Qwen Code also sends other requests, for example for titles.
+ */
 const runQwen = (replies: chat.ChatReply[]) =>
   runNpmAgent({
     agent: 'qwen',
@@ -20,7 +22,7 @@ const isMain = ({ body }: ChatRequest): boolean =>
 const next = (replies: chat.ChatReply[], request: ChatRequest): chat.ChatReply =>
   (isMain(request) ? replies.shift() : undefined) ?? chat.answer('Nothing.');
 
-test('a message while a tool waits reaches the model, and Qwen Code’s store, in the same turn', async () => {
+test('a message that is sent while a tool waits reaches the model, and is stored by Qwen Code, in the same turn', async () => {
   const { create, provide, provider, projectDir, model } = await runQwen([
     chat.answer(chat.call('run_shell_command', { command: 'touch one.txt', is_background: false })),
     chat.answer('With that.'),

@@ -1,4 +1,4 @@
-/** A real agent from npm with a scripted model, configured only by its command. */
+/** Starts a real agent from npm with a scripted model; the agent is configured only by its command. */
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
@@ -17,7 +17,7 @@ interface StageOptions<Model> {
   files?: Record<string, string>;
 }
 
-/** Starts a stage, which the caller closes. */
+/** Starts an agent and its model; the caller closes both. */
 export async function npmStage<Model extends ScriptedModel>({
   agent,
   startModel,
@@ -36,7 +36,7 @@ export async function npmStage<Model extends ScriptedModel>({
   };
   const provide = (): AcpProvider => {
     const names = { cliType: agent, name: agent, description: 'Named, not known.' };
-    // Such a large program starts slowly on a busy machine.
+    // Programs of this size start slowly on a busy machine.
     const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
     const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
     providers.push(provider);
@@ -45,7 +45,7 @@ export async function npmStage<Model extends ScriptedModel>({
   return { model, workspace, projectDir: workspace.projectDir, provide, close };
 }
 
-/** Starts a stage, which is closed after the test. */
+/** Starts an agent and its model; both are closed after the test. */
 export async function runNpmAgent<Model extends ScriptedModel>(options: StageOptions<Model>) {
   const { close, ...stage } = await npmStage(options);
   onTestFinished(close);

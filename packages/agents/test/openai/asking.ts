@@ -20,7 +20,7 @@ const requestOf = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...more,
 });
 
-/** A request to a model, with the events of its answer. */
+/** One request to a model, and the events of its answer. */
 export class Asking {
   readonly payloads: EventPayload[] = [];
   readonly answer: Promise<ModelAnswer>;
@@ -30,7 +30,7 @@ export class Asking {
     const turn = new TurnWriter('t', ({ payload }) => this.payloads.push(payload));
     const writer = new AnswerWriter(turn, new Set());
     this.answer = client.answer(requestOf(more), writer, this.#stop.signal);
-    // Avoid an unhandled rejection: some tests look only at the server.
+    // Some tests look only at the server, so a rejection must not be unhandled.
     this.answer.catch(() => undefined);
   }
 
@@ -38,7 +38,7 @@ export class Asking {
     return doneItems(this.payloads);
   }
 
-  /** The text so far, including items that have not ended. */
+  /** The answer's text so far, including items that have not ended. */
   get text(): string {
     return this.payloads
       .map((payload) => (payload.type === 'item_delta' ? payload.deltaContent : ''))

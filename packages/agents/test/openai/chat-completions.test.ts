@@ -24,7 +24,7 @@ async function start(script: ChatScript): Promise<OpenAiClient> {
   return new OpenAiClient({ baseUrl: api.url, api: 'chat' });
 }
 
-test('text, reasoning and calls of a stream become items, and the answer names the calls', async () => {
+test('text, reasoning and calls of a stream become items, and the result lists the calls', async () => {
   const client = await start([
     chat.answer([
       chat.thinking('hm', { field: 'reasoning' }),
@@ -81,15 +81,18 @@ test.each([
   expect(usage).toMatchObject({ inputTokens: 100 });
 });
 
-test('an answer without usage has no usage', async () => {
+test('an answer without token counts has no usage', async () => {
   const client = await start([chat.answer('a', { usagePlace: 'never' })]);
   expect((await new Asking(client).answer).usage).toBeUndefined();
 });
 
-test.each(['length', 'content_filter'])('an answer that ends by %s reports it', async (reason) => {
-  const client = await start([chat.answer('ha', { finishReason: reason })]);
-  expect((await new Asking(client).answer).finishReason).toBe(reason);
-});
+test.each(['length', 'content_filter'])(
+  'an answer that ended because of %s reports that reason',
+  async (reason) => {
+    const client = await start([chat.answer('ha', { finishReason: reason })]);
+    expect((await new Asking(client).answer).finishReason).toBe(reason);
+  },
+);
 
 test.each([
   ['is cut', chat.answer(chat.text(['half', cut]))],
@@ -124,7 +127,7 @@ test.each([
   expect(second?.match(/\[a\.\w+ \(\S+\)(?= cannot be shown here\])/g)).toEqual(named);
 });
 
-test('an error within a stream is the answer’s error', async () => {
+test('an error within a stream is reported as the answer’s error', async () => {
   const error = { message: 'The engine died.', code: 500 };
   const client = await start([chat.answer('half', { error })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -133,7 +136,7 @@ test('an error within a stream is the answer’s error', async () => {
   });
 });
 
-test('an event that is not JSON is an error of that name', async () => {
+test('an event that is not JSON ends the answer with an error that says so', async () => {
   const logged = vi.spyOn(console, 'error');
   const client = await start([chat.answer(chat.chunk('{"half'))]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -144,7 +147,7 @@ test('an event that is not JSON is an error of that name', async () => {
   expect(logged).not.toHaveBeenCalled();
 });
 
-test('an answer that is not streamed is read', async () => {
+test('an answer that is not streamed can also be read', async () => {
   const message = { role: 'assistant', content: 'whole' };
   const choices = [{ message, finish_reason: 'stop' }];
   const body = { object: 'chat.completion', choices };
@@ -156,7 +159,7 @@ test('an answer that is not streamed is read', async () => {
   expect(await itemsOf(client)).toMatchObject([{ type: 'message', content: 'whole' }]);
 });
 
-test('a call never has the id of an earlier call', async () => {
+test('a call never gets the id of an earlier call', async () => {
   const client = await start([chat.answer(chat.call('ls', {}, { callId: 'call_0' }))]);
   const earlier = { type: 'function_call', id: 'c', callId: 'call_0', name: 'ls' } as const;
   const output = { type: 'function_call_output', id: 'o', callId: 'call_0', output: '' } as const;
@@ -207,7 +210,7 @@ test.each([
   },
 );
 
-test('a field that is refused even without being sent causes only one retry', async () => {
+test('a server that refuses a field which was not sent causes only one retry', async () => {
   const refusal = chat.httpError(400, 'Unknown parameter: stream_options', {
     param: 'stream_options',
   });
@@ -216,7 +219,7 @@ test('a field that is refused even without being sent causes only one retry', as
   expect(api.requests).toHaveLength(2);
 });
 
-test('stopping ends the request in the middle of an answer', async () => {
+test('stopping ends the request while the answer arrives', async () => {
   const middle = gate();
   const client = await start([chat.answer(chat.text(['half', middle, 'never']))]);
   const asking = new Asking(client);

@@ -35,7 +35,7 @@ async function start(script: ModelScript): Promise<OpenAiClient> {
   return new OpenAiClient({ baseUrl: api.url });
 }
 
-test('text, reasoning and calls of a stream become items, and the answer names the calls', async () => {
+test('text, reasoning and calls of a stream become items, and the result lists the calls', async () => {
   const client = await start([
     answer([
       reasoning(['one', 'two'], { encrypted: 'gAAAA' }),
@@ -65,7 +65,7 @@ test('text, reasoning and calls of a stream become items, and the answer names t
   ]);
 });
 
-test('the model’s reasoning and calls are sent back to it', async () => {
+test('the model’s reasoning and calls are sent back to the model', async () => {
   const client = await start([
     answer([
       reasoning(['hm'], { encrypted: 'gAAAA' }),
@@ -112,13 +112,13 @@ test('a refusal and a truncated answer are reported', async () => {
   expect((await new Asking(client).answer).finishReason).toBe('max_output_tokens');
 });
 
-/** Answers with thoughts only if the request asks for a summary. */
+/** Sends thinking only if the request asks for a summary. */
 const thinking = ({ body }: ResponsesRequest) => {
   const isAsked = JSON.stringify(body['reasoning'] ?? {}).includes('"summary"');
   return answer([reasoning(isAsked ? ['Hm.'] : []), message('Yes.')]);
 };
 
-test('thoughts are shown with the default effort', async () => {
+test('with the default effort, the model’s thinking is shown', async () => {
   const client = await start(thinking);
   expect(await itemsOf(client)).toMatchObject([
     { type: 'reasoning', content: 'Hm.' },
@@ -127,7 +127,7 @@ test('thoughts are shown with the default effort', async () => {
   expect(api.requests[0]?.body['reasoning']).toEqual({ summary: 'auto' });
 });
 
-test('a server that refuses summaries costs one extra request, once', async () => {
+test('a server that refuses summaries costs one additional request, only once', async () => {
   const refused = httpError(
     400,
     'Your organization must be verified to generate reasoning summaries.',
@@ -145,7 +145,7 @@ test('a server that refuses summaries costs one extra request, once', async () =
   ]);
 });
 
-test('a search is sent back unchanged, between the reasoning before it and the items after it', async () => {
+test('a search is sent back unchanged, at its place between reasoning and later items', async () => {
   const found = {
     type: 'search',
     query: 'x',
@@ -180,7 +180,7 @@ test('a search is sent back unchanged, between the reasoning before it and the i
 
 const tools = [{ name: 'ls', description: 'Lists.', parameters: { type: 'object' } }];
 
-test('the server’s search is offered only if it is switched on, to models that call tools', async () => {
+test('the server’s search tool is offered only if it is switched on, and only to models with tools', async () => {
   api = await startResponsesApi({ script: () => answer('ok') });
   const search = { type: 'web_search' };
   const offered: unknown[] = [];
@@ -203,7 +203,7 @@ test('the server’s search is offered only if it is switched on, to models that
   ]);
 });
 
-test('the answer has the server’s count of searches', async () => {
+test('the result has the number of searches that the server has counted', async () => {
   const client = await start([answer('ok', { searches: 2 }), answer('ok')]);
   expect((await new Asking(client).answer).searches).toBe(2);
   expect((await new Asking(client).answer).searches).toBeUndefined();
@@ -220,7 +220,7 @@ test.each([
   expect(asking.text).toBe('half');
 });
 
-test('an HTTP error is the answer’s error, and causes no retry', async () => {
+test('an HTTP error is reported as the answer’s error, and is not retried', async () => {
   const client = await start([httpError(429, 'Slow down', { headers: { 'retry-after': '3' } })]);
   await expect(new Asking(client).answer).rejects.toMatchObject({
     code: 'RATE_LIMIT',
@@ -231,13 +231,13 @@ test('an HTTP error is the answer’s error, and causes no retry', async () => {
   expect(api.requests).toHaveLength(1);
 });
 
-test('a missing model does not cause a switch to the other interface', async () => {
+test('an error about a missing model does not cause a switch to the other API', async () => {
   const missing = httpError(404, 'The model `x` does not exist', { code: 'model_not_found' });
   const client = await start([missing]);
   await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_NOT_FOUND' });
 });
 
-test('reasoning that this server cannot read is left out of the request', async () => {
+test('reasoning that the server cannot read is left out of the next request', async () => {
   const client = await start([
     httpError(400, 'The encrypted content gAAA could not be verified.', {
       code: 'invalid_encrypted_content',
@@ -251,7 +251,7 @@ test('reasoning that this server cannot read is left out of the request', async 
   expect(api.requests.map(({ body }) => body.input.length)).toEqual([4, 3]);
 });
 
-test('a tool’s image is only named to a server that accepts only text from tools', async () => {
+test('if a server accepts only text from tools, a tool’s image is only named', async () => {
   const client = await start([
     httpError(400, "Output of tool call should be 'Input text'"),
     answer('ok'),
@@ -290,7 +290,7 @@ test.each([
   ]);
 });
 
-test('a server that keeps refusing is not retried forever', async () => {
+test('a server that refuses every request is not retried forever', async () => {
   const complaint = httpError(400, "Output of tool call should be 'Input text'");
   const client = await start([complaint, answer('never')]);
   await expect(new Asking(client).answer).rejects.toMatchObject({ code: 'MODEL_ERROR' });
@@ -311,7 +311,7 @@ test('a server may be silent for an hour before and during its answer', async ()
   expect(asking.items).toMatchObject([{ content: 'one two' }]);
 });
 
-test('stopping ends the request before and during the answer', async () => {
+test('stopping ends the request, before the answer and while it arrives', async () => {
   const silence = gate();
   const middle = gate();
   const client = await start([

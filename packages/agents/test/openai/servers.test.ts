@@ -1,4 +1,4 @@
-/** A server's interface, models, key and reachability. */
+/** Tests a server's API, models and key, and servers that cannot be reached. */
 import { createServer } from 'node:http';
 import {
   answer,
@@ -39,7 +39,7 @@ test.each([
   ['as llama.cpp does', chat.httpError(404, 'File Not Found', { type: 'not_found_error' })],
   ['with 405', chat.otherError(405, '')],
   [
-    'as LM Studio does, with 200',
+    'with 200, as LM Studio does,',
     chat.otherError(200, { error: 'Unexpected endpoint or method. (POST /v1/responses)' }),
   ],
 ])(
@@ -50,12 +50,12 @@ test.each([
     const client = new OpenAiClient({ baseUrl: api.url });
     expect(await itemsOf(client)).toMatchObject([{ content: 'one' }]);
     expect(await itemsOf(client)).toMatchObject([{ content: 'two' }]);
-    // The client remembers the interface.
+    // The client has stored which API the server has.
     expect(api.unknown).toEqual(['POST /v1/responses']);
   },
 );
 
-test('for a server with neither interface, the error says what to check', async () => {
+test('for a server with neither API, the error says what to check', async () => {
   const api = await chatServer({ script: [] });
   const client = new OpenAiClient({ baseUrl: api.url.replace('/v1', '/v2') });
   await expect(new Asking(client).answer).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test('for a server with neither interface, the error says what to check', async 
   expect(api.unknown).toEqual(['POST /v2/responses', 'POST /v2/chat/completions']);
 });
 
-test('with web search, which needs Responses, a server that lacks Responses is not asked by Chat Completions', async () => {
+test('with web search, which needs Responses, Chat Completions are not used for a server without Responses', async () => {
   const api = await chatServer({ script: [], notFound: chat.otherError(404, 'Not found') });
   const client = new OpenAiClient({ baseUrl: api.url, webSearch: true });
   await expect(new Asking(client).answer).rejects.toThrow(
@@ -74,7 +74,7 @@ test('with web search, which needs Responses, a server that lacks Responses is n
   expect(api.unknown).toEqual(['POST /v1/responses']);
 });
 
-test('FR-001-26: a server that has answered by Responses is asked only by Responses', async () => {
+test('FR-001-26: after an answer by Responses, later requests use only Responses', async () => {
   const api = await responsesServer({ script: [answer('one'), httpError(404, 'It is gone')] });
   const client = new OpenAiClient({ baseUrl: api.url });
   expect(await itemsOf(client)).toMatchObject([{ content: 'one' }]);
@@ -112,7 +112,7 @@ test('an error never contains the key', async () => {
   });
 });
 
-test('an unreachable server is named', async () => {
+test('the error for a server that cannot be reached names the server', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const client = new OpenAiClient({ baseUrl: `${origin}/v1`, apiKey: 'sk-own' });
   const message = `The model’s server could not be reached at ${origin} (ECONNREFUSED). Check that it runs there.`;
@@ -121,7 +121,7 @@ test('an unreachable server is named', async () => {
   await expect(client.listModels(never)).rejects.toMatchObject(expected);
 });
 
-test('models are listed with the details that a server gives', async () => {
+test('models are listed with the details that a server reports', async () => {
   const entries = [
     { id: 'gpt-5', object: 'model', owned_by: 'openai' },
     { id: 'qwen3:8b', object: 'model', created: 1, owned_by: 'library' },
@@ -164,7 +164,7 @@ test.each([
   expect(await new OpenAiClient({ baseUrl }).listModels(never)).toEqual(models);
 });
 
-test('an endless list of models, or a list of other values, is an error', async () => {
+test('an endless list of models, or a list of values that are not models, is an error', async () => {
   const endless = await plainServer(`{"data":[${'{"id":"a"},'.repeat(500_000)}{"id":"a"}]}`);
   const expected = { code: 'MODEL_ERROR', message: expect.stringContaining('cannot be read') };
   await expect(new OpenAiClient({ baseUrl: endless }).listModels(never)).rejects.toMatchObject(

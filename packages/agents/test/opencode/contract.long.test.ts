@@ -13,7 +13,7 @@ const prompts = {
   error: 'Fail.',
 };
 
-/** The real opencode, with a model that answers these prompts. */
+/** Starts the real opencode, with a model that answers these prompts. */
 async function setup(): Promise<ProcessUnderTest> {
   const stage = await opencodeStage(
     ({ projectDir }) =>

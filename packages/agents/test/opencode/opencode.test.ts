@@ -1,4 +1,4 @@
-/** The real opencode, configured only by its command, like any configured agent. */
+/** Tests the real opencode, which is configured only by its command, like any configured agent. */
 import { randomUUID } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function fold({ turnId, events }: StoredTurn): Response {
   )!;
 }
 
-test('a session is forked whole: the fork knows the earlier turn, and both sessions continue separately', async () => {
+test('a fork has the whole session: it knows the earlier turn, and both sessions continue separately', async () => {
   const { provider, api, create, workspace } = await runOpencode(() =>
     ['One.', 'Two.', 'Three.'].map((words) => reply(words)),
   );
@@ -61,7 +61,7 @@ test('a session is forked whole: the fork knows the earlier turn, and both sessi
   expect(asked('Third')).not.toContain('Second question');
 });
 
-/** Returns a session whose model wants to edit `notes.txt` and waits for permission. */
+/** Returns a session whose model wants to edit `notes.txt`, and which waits for permission. */
 async function editing() {
   const input = { oldString: 'two', newString: 'zwei' };
   const running = await runOpencode(

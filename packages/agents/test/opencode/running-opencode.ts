@@ -12,11 +12,11 @@ import { onTestFinished } from 'vitest';
 import { AcpProvider } from '../../src/kinds/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
-/** The real opencode with a scripted model, configured as a user would. */
+/** Starts the real opencode with a scripted model, configured in the way of a user. */
 export interface OpencodeStage {
   api: MessagesApi;
   workspace: Workspace;
-  /** A new provider for the same home, as after a restart of the server. */
+  /** A new provider with the same home folder, as after a restart of the server. */
   provide(): AcpProvider;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function opencodeStage(
   };
 }
 
-/** A stage with a provider, which is closed after the test. */
+/** Starts opencode with a model and a provider; all are closed after the test. */
 export interface RunningOpencode extends OpencodeStage {
   provider: AcpProvider;
   /** Creates a session, and records all its events from the first. */

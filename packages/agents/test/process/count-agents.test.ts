@@ -13,11 +13,11 @@ test.runIf(hasProcessTable)(
   async () => {
     const other = { LIMINAL_MARK: '1.2.another-server/1-2-3/another' };
     await growTree(script, 2, other);
-    // A mark that an agent's program has made up: an agent type with an invalid escape.
+    // A mark that the program of an agent could have written itself: its agent type has an invalid escape.
     await growTree(script, 2, { LIMINAL_MARK: `${serverId}/1-2-3/%E0%A4%A` });
     await growTree(script, 2, processMark('my agent/π').env);
     const mine = { cliType: 'my agent/π', processes: 3, residentBytes: expect.any(Number) };
-    // The shells that start the processes end on their own.
+    // Only the processes in `mine` remain, because the shells that started them end by themselves.
     await expect.poll(countAgents).toEqual([mine]);
     const [counted] = await countAgents();
     expect(counted!.residentBytes).toBeGreaterThan(3 * 100_000);

@@ -7,7 +7,7 @@ import { fellTrees, growTree, isThere, untilGone } from './tree.ts';
 
 afterEach(fellTrees);
 
-/** Scripts that print the pids of their processes, which all start with a mark. */
+/** Scripts that start processes with a mark and print the pids of the processes. */
 const shapes: Record<string, { script: string; count: number }> = {
   'forks and waits': { script: 'sleep 300 & echo $!; sleep 300 & echo $!; wait', count: 2 },
   'runs tools in process sessions of their own': {
@@ -49,7 +49,7 @@ describe('ending a tree that', () => {
       expect(pids.filter(isThere)).toEqual([]);
       expect(outcome.left).toEqual([]);
       expect(outcome.ended).toBeGreaterThanOrEqual(count);
-      // No process holds the pipe, not even one that was forked in the meantime.
+      // No process has the pipe open any more, not even a process that was forked since then.
       await closed;
     },
   );
@@ -67,7 +67,7 @@ test('INV-8: a tree ends in time even if the clock is set back during the grace 
   expect(outcome.left).toEqual([]);
 }, 10_000);
 
-test('INV-8: a tree ends even if the first reading of the process table takes longer than grace and limit together', async () => {
+test('INV-8: a tree ends even if the first reading of the process table takes longer than the grace period and the limit together', async () => {
   const mark = processMark();
   const { script, count } = shapes['ignores SIGTERM']!;
   const { root, pids } = await growTree(script, count, mark.env);
@@ -82,7 +82,7 @@ test('INV-8: a tree ends even if the first reading of the process table takes lo
   expect(outcome.left).toEqual([]);
 });
 
-test('INV-8: the guard stays until all trees have been ended', async () => {
+test('INV-8: the guard ends only after all trees have been ended', async () => {
   const guard = await startGuard();
   const mark = processMark();
   const script = `sh -c 'trap "" TERM; echo $$; exec sleep 300' & wait`;
@@ -94,7 +94,7 @@ test('INV-8: the guard stays until all trees have been ended', async () => {
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: a tree whose root has exited is found by its mark alone', async () => {
+test('INV-8: a tree whose root has exited is found by its mark', async () => {
   const mark = processMark();
   const { root, pids } = await growTree('setsid sleep 300 & echo $!', 1, mark.env);
   await untilGone([root.pid!]);
@@ -104,8 +104,8 @@ test('INV-8: a tree whose root has exited is found by its mark alone', async () 
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('INV-8: a process in the middle of an exec, when it shows no mark, is ended', async () => {
-  // The process calls exec a thousand times.
+test('INV-8: a process that is in the middle of an exec, and then shows no mark, is ended', async () => {
+  // The process calls exec a thousand times in a row.
   const again = `[ $1 = 0 ] && exec sleep 300; exec sh -c "$0" "$0" $(($1 - 1))`;
   for (let round = 0; round < 20; round++) {
     const mark = processMark();
@@ -118,7 +118,7 @@ test('INV-8: a process in the middle of an exec, when it shows no mark, is ended
   }
 });
 
-test('INV-8: an unmarked tree is found by its root alone', async () => {
+test('INV-8: a tree without a mark is found by its root', async () => {
   const { root, pids } = await growTree('sleep 300 & echo $!; wait', 1);
 
   await endTree({ child: root });
@@ -126,7 +126,7 @@ test('INV-8: an unmarked tree is found by its root alone', async () => {
   expect([root.pid!, ...pids].filter(isThere)).toEqual([]);
 });
 
-test('INV-8: an unmarked process is ended if the marked leader of its process session has exited', async () => {
+test('INV-8: a process without a mark is ended if the leader of its process session had a mark but has exited', async () => {
   const mark = processMark();
   const { pids } = await growTree(
     `setsid sh -c 'echo $$; (env -i /bin/sleep 300 & echo $!); sleep 300'`,
@@ -139,7 +139,7 @@ test('INV-8: an unmarked process is ended if the marked leader of its process se
   expect(pids.filter(isThere)).toEqual([]);
 });
 
-test('a process may finish its work within the grace period', async () => {
+test('a process can finish its work within the grace period', async () => {
   const mark = processMark();
   const { root } = await growTree(
     `trap 'sleep 0.3; exit 7' TERM; echo $$; while :; do sleep 0.05; done`,
@@ -153,7 +153,7 @@ test('a process may finish its work within the grace period', async () => {
   expect(await exited).toBe(7);
 });
 
-test('another session of the same server continues', async () => {
+test('the processes of another session of the same server continue', async () => {
   const [one, other] = [processMark(), processMark()];
   const ending = await growTree('echo $$; sleep 300; true', 1, one.env);
   const staying = await growTree('echo $$; sleep 300; true', 1, other.env);
@@ -165,8 +165,8 @@ test('another session of the same server continues', async () => {
   await endTree({ mark: other.id });
 });
 
-test('a process that reuses the pid of an exited process is not ended', async () => {
-  // A process of another session, which runs below this process as the exited process did.
+test('a process that has got the pid of an exited process is not ended', async () => {
+  // This process stands for a later process with the same pid.
   const { root } = await growTree('echo $$; sleep 300; true', 1);
   const exited = { pid: root.pid!, exitCode: 0, signalCode: null };
 
@@ -176,7 +176,7 @@ test('a process that reuses the pid of an exited process is not ended', async ()
   expect(isThere(root.pid!)).toBe(true);
 });
 
-test('a process is identified by its pid and start time, so that a reused pid is not mistaken for it', () => {
+test('a process is identified by its pid and start time, so that another process with the same pid is not ended', () => {
   const self = readProcess(process.pid)!;
 
   expect(isRunning(self)).toBe(true);

@@ -6,7 +6,7 @@ import { endGroup } from '../../src/process/group.ts';
 import { processSupport } from '../../src/process/support.ts';
 import { isThere, untilGone } from './tree.ts';
 
-/** Starts a process group; returns the pids of its leader and of a member. */
+/** Starts a process group; returns the pids of its leader and of one member. */
 async function startGroup(script: string): Promise<{ leader: number; member: number }> {
   const child = spawn('/bin/sh', ['-c', script], {
     detached: true,
@@ -37,7 +37,7 @@ testAtLength(
   },
 );
 
-test('INV-8: without a process table, a group whose leader has exited is ended, but not a process that reuses the pid', async () => {
+test('INV-8: without a process table, a group whose leader has exited is ended, but not a process that has got the leader’s pid', async () => {
   const { leader, member } = await startGroup('sleep 300 & echo $!');
   await untilGone([leader]);
   expect(await endGroup(leader, true, 20_000, 10_000)).toEqual({ ended: 1, left: [] });
@@ -49,7 +49,7 @@ test('INV-8: without a process table, a group whose leader has exited is ended, 
   other.kill();
 });
 
-test('without a process to end, nothing happens', async () => {
+test('if the process has already ended, nothing happens', async () => {
   const gone = spawn('/bin/true');
   await once(gone, 'exit');
 
@@ -57,7 +57,7 @@ test('without a process to end, nothing happens', async () => {
   expect(await endGroup(undefined, false, 100, 100)).toEqual({ ended: 0, left: [] });
 });
 
-test('the machine’s ability to end processes is described in a sentence', () => {
+test('the machine’s support for ending processes is described in a sentence', () => {
   expect(processSupport()).toEqual({
     complete: process.platform === 'linux',
     sentence: expect.stringMatching(/^[A-Z].*\.$/),

@@ -1,4 +1,4 @@
-/** A project has programs with the names of Liminal's programs, and the search path has relative folders. */
+/** Tests a project with programs that have the names of Liminal's programs, and a search path with relative folders. */
 import { access, chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -59,7 +59,7 @@ afterEach(async () => {
 
 const clean = () => [join(root, 'bin'), '/usr/bin', '/bin'].join(delimiter);
 
-/** Returns the first line that an agent prints, or why there is none. */
+/** Returns the first line that an agent prints, or the reason why it prints none. */
 async function run(command: string, env: Record<string, string> = {}): Promise<string> {
   const inherited = { PATH: searchPath };
   const agent = new AgentProcess({ command, args: [], env, inherited, cwd: projectDir });
@@ -70,7 +70,7 @@ async function run(command: string, env: Record<string, string> = {}): Promise<s
   return line;
 }
 
-test('an agent and its interpreter are searched only in absolute folders', async () => {
+test('the programs of an agent and of its interpreter are searched only in absolute folders', async () => {
   expect(await run('myagent')).toBe(`mine ${clean()}`);
   expect(await run('myagent', { PATH: searchPath })).toBe(`mine ${clean()}`);
   expect(await run('other')).toBe('There is no program “other”.');
@@ -79,7 +79,7 @@ test('an agent and its interpreter are searched only in absolute folders', async
   expect(await hasMark()).toBe(false);
 });
 
-test('an MCP server of bare models is searched only in absolute folders', async () => {
+test('the program of an MCP server for bare models is searched only in absolute folders', async () => {
   vi.stubEnv('PATH', searchPath);
   const problems = new Map<string, string | undefined>();
   const server = (command: string) => ({
@@ -101,7 +101,7 @@ test('an MCP server of bare models is searched only in absolute folders', async 
   expect(await hasMark()).toBe(false);
 });
 
-test('a program that is only in a relative folder is not found', async () => {
+test('a program that exists only in a relative folder of the search path is not found', async () => {
   const before = process.cwd();
   process.chdir(projectDir);
   try {
@@ -118,7 +118,7 @@ test('a program that is only in a relative folder is not found', async () => {
   }
 });
 
-test('a search path keeps its absolute folders in their order, and is never empty', () => {
+test('a search path keeps its absolute folders in their order, and never becomes empty', () => {
   expect(withoutRelative(searchPath)).toBe(clean());
   expect(withoutRelative('')).toBe('/usr/bin:/bin');
   expect(withoutRelative('.::bin')).toBe('/usr/bin:/bin');

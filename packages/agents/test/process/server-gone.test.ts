@@ -12,14 +12,20 @@ import { readProcess } from '../../src/process/table.ts';
 import { isThere, untilGone } from './tree.ts';
 
 const program = fileURLToPath(new URL('./server.ts', import.meta.url));
-/** A fork, a detached double fork, a process that ignores SIGTERM, and a process that also clears its environment. */
+/**
+ * A script that starts a fork, a detached double fork, a process that ignores SIGTERM, and a process that also clears
+ * its environment.
+ */
 const script = `
 sleep 300 & echo $!
 setsid sh -c '(sleep 300 & echo $!)'
 setsid sh -c 'trap "" TERM; echo $$; exec sleep 300' &
 env -i /bin/sh -c 'trap "" TERM; echo $$; exec /bin/sleep 300' &
 wait`;
-/** A process session: its leader ignores SIGTERM, and a member has left the tree and has no environment. */
+/**
+ * A script that starts a process session: the leader ignores SIGTERM, and a member has left the tree and has no
+ * environment.
+ */
 const besideLeader = `
 setsid sh -c 'trap "" TERM; env -i /bin/sh -c "/bin/sleep 300 & echo \\$!"; echo $$; exec sleep 300' &
 wait`;
@@ -33,7 +39,7 @@ interface Server {
 
 let dataDir: string;
 const toEnd: number[] = [];
-/** Resolves at a started server's end; before, the reaper must spare its processes. */
+/** Resolves when a started server ends; until then, the reaper must not end its processes. */
 let ended: Promise<unknown>;
 
 beforeEach(async () => {
@@ -64,7 +70,7 @@ async function startServer(
   return { child, guard, pids, lines };
 }
 
-/** Kills the server, but not its process group. */
+/** Kills the server, but not the other processes of its group. */
 async function kill({ child }: Server): Promise<void> {
   child.kill('SIGKILL');
   await ended;
@@ -76,7 +82,7 @@ async function killGroup({ child }: Server): Promise<void> {
 }
 
 describe('the guard', () => {
-  test('INV-8: is not in the server’s process group, and continues when the group is killed', async () => {
+  test('INV-8: is not in the server’s process group, and continues if the group is killed', async () => {
     const server = await startServer('guarded');
 
     await killGroup(server);
@@ -84,7 +90,7 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: ignores signals while the server lives; after the server is killed, ends its processes, then itself', async () => {
+  test('INV-8: ignores signals while the server lives; after the server was killed, ends the server’s processes, then itself', async () => {
     const server = await startServer('guarded');
     expect(server.pids.filter(isThere)).toHaveLength(4);
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
@@ -96,9 +102,9 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: kills processes that ignore SIGTERM after a grace period in seconds, not after a number of searches', async () => {
+  test('INV-8: kills processes that ignore SIGTERM after a grace period measured in seconds, not in numbers of searches', async () => {
     const looks = join(dataDir, 'looks');
-    // Each search for marks takes a second.
+    // Each search for marks takes one second.
     await writeFile(
       join(dataDir, 'grep'),
       `#!/bin/sh\necho >>'${looks}'\n/bin/sleep 1\nexec /bin/grep "$@"\n`,
@@ -109,12 +115,12 @@ describe('the guard', () => {
     await kill(server);
     await untilGone(server.pids);
 
-    // The guard has searched about twice; it would search 20 times if it counted searches.
+    // The guard has searched about twice; if it counted searches instead of seconds, it would have searched 20 times.
     expect((await readFile(looks, 'utf8')).length).toBeLessThan(10);
     await untilGone([server.guard!]);
   });
 
-  test('INV-8: ends a process without environment and parent in the process session of a marked process', async () => {
+  test('INV-8: ends a process that has no environment and no parent, if it is in the process session of a marked process', async () => {
     const server = await startServer('guarded', {}, [besideLeader, 2]);
     expect(server.pids.filter(isThere)).toHaveLength(2);
 
@@ -123,7 +129,7 @@ describe('the guard', () => {
     await untilGone([...server.pids, server.guard!]);
   });
 
-  test('INV-8: ignores signals from its start', async () => {
+  test('INV-8: ignores signals as soon as it has started', async () => {
     const guard = await startGuard();
     process.kill(guard.pid!, 'SIGTERM');
 
@@ -143,7 +149,7 @@ describe('the guard', () => {
   });
 
   test.each(['guarded', 'watched'] as const)(
-    'exits without ending processes when it is dismissed (%s)',
+    'exits without ending processes if it is dismissed (%s)',
     async (guarded) => {
       const server = await startServer(guarded);
 
@@ -157,7 +163,7 @@ describe('the guard', () => {
 });
 
 describe('the guard of a server with leases', () => {
-  test('INV-8: ends a suspended server’s processes once its leases expire, and watches its later processes', async () => {
+  test('INV-8: ends a suspended server’s processes when its leases expire, and also the processes that the server starts later', async () => {
     const server = await startServer('watched');
     process.kill(server.child.pid!, 'SIGSTOP');
 
@@ -176,7 +182,7 @@ describe('the guard of a server with leases', () => {
     await untilGone([server.guard!]);
   });
 
-  test('INV-8: ends a killed server’s processes, whenever its leases expire', async () => {
+  test('INV-8: ends a killed server’s processes, no matter when its leases expire', async () => {
     const server = await startServer('watched');
 
     await kill(server);
@@ -185,7 +191,7 @@ describe('the guard of a server with leases', () => {
   });
 });
 
-test('a suspended guard does not prevent its server from ending', async () => {
+test('a suspended guard does not keep its server from ending', async () => {
   const guard = await startGuard();
   process.kill(guard.pid!, 'SIGSTOP');
   toEnd.push(guard.pid!);
@@ -194,7 +200,7 @@ test('a suspended guard does not prevent its server from ending', async () => {
 });
 
 describe('the reaper at start-up', () => {
-  test('INV-8: ends the processes that a dead server on the same data folder left', async () => {
+  test('INV-8: ends the processes of a dead server with the same data folder', async () => {
     const server = await startServer('alone');
     await kill(server);
     expect(server.pids.filter(isThere)).toHaveLength(4);
@@ -203,11 +209,11 @@ describe('the reaper at start-up', () => {
 
     expect(ended).toBeGreaterThanOrEqual(4);
     expect(server.pids.filter(isThere)).toEqual([]);
-    // Only this server's entry is left in the folder.
+    // The folder has only this server's entry.
     expect(await readdir(join(dataDir, 'servers'))).toHaveLength(1);
   });
 
-  test('does not end the agents of a living server', async () => {
+  test('does not end the agents of a server that is alive', async () => {
     const server = await startServer('alone');
 
     expect(await reapOrphans(dataDir)).toEqual({ ended: 0 });
@@ -215,7 +221,7 @@ describe('the reaper at start-up', () => {
     expect(server.pids.filter(isThere)).toHaveLength(4);
   });
 
-  test('does not end the agents of a server on another data folder', async () => {
+  test('does not end the agents of a server with another data folder', async () => {
     const server = await startServer('alone');
     const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
     const detached = server.pids[1]!;
@@ -227,10 +233,10 @@ describe('the reaper at start-up', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  test('INV-8: a server inside an agent of another server passes on the other server’s marks', async () => {
+  test('INV-8: a server inside another server’s agent passes on the other server’s marks to its own agents', async () => {
     const server = await startServer('alone', { LIMINAL_MARK: 'outer/1' });
 
-    // A process in the middle of an exec shows no environment.
+    // While a process is in the middle of an exec, it shows no environment.
     const environ = () => readFile(`/proc/${server.pids[1]}/environ`, 'utf8');
     await expect.poll(environ).toMatch(/LIMINAL_MARK=outer\/1 \d+\.\d+\.\w+\/[\w-]+\/other\0/);
     expect(readProcess(server.pids[1]!)).toBeDefined();

@@ -1,4 +1,7 @@
-/** A server that tests kill or suspend: starts a guard and a process tree, prints their pids, and keeps running. */
+/**
+ * A server that tests kill or suspend. The server starts a guard and a process tree, prints their pids, and keeps
+ * running.
+ */
 import { uptime } from 'node:os';
 import { startGuard } from '../../src/process/guard.ts';
 import { processMark } from '../../src/process/mark.ts';

@@ -1,4 +1,4 @@
-/** Real process trees for the tests of invariant 8. */
+/** Starts real process trees for the tests of invariant 8. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { vi } from 'vitest';
@@ -6,9 +6,9 @@ import { readProcess } from '../../src/process/table.ts';
 
 export interface Tree {
   root: ChildProcess;
-  /** The pids that the script printed. */
+  /** Returns the pids that the script printed. */
   pids: number[];
-  /** Resolves when no process holds its standard output. */
+  /** Resolves when no process has the script's standard output open. */
   closed: Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function growTree(
 
 export const isThere = (pid: number): boolean => readProcess(pid) !== undefined;
 
-/** Waits until none of the processes is in the process table. */
+/** Waits until the process table has none of the processes. */
 export async function untilGone(pids: readonly number[]): Promise<void> {
   await vi.waitFor(
     () => {
@@ -51,7 +51,7 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
   );
 }
 
-/** Ends the processes that a failed test has left. */
+/** Ends processes that a failed test has left behind. */
 export function fellTrees(): void {
   for (const pid of started) if (isThere(pid)) process.kill(pid, 'SIGKILL');
   started.clear();

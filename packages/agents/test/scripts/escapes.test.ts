@@ -1,5 +1,5 @@
 import { firstOf } from '@liminal/testkit/at-length';
-/** A script cannot access or change anything of its host. */
+/** Tests that a script cannot access or change anything of its host. */
 import { expect, test } from 'vitest';
 import { echo, resultOf, run } from './running-script.ts';
 
@@ -14,7 +14,7 @@ test('SAFE: a script has no access to its host', async () => {
   });
 });
 
-test('SAFE: no function leads out of the sandbox', async () => {
+test('SAFE: no function gives access to anything outside of the sandbox', async () => {
   const code = `
     const seen = new Set();
     const look = (value) => {
@@ -32,12 +32,12 @@ test('SAFE: no function leads out of the sandbox', async () => {
   expect(await resultOf(code)).toBe(0);
 });
 
-test('SAFE: there are no modules to import', async () => {
+test('SAFE: a script cannot import any module', async () => {
   expect(await resultOf('return import("node:fs")')).toMatchObject({ code: 'SCRIPT_FAILED' });
   expect(await resultOf('return import.meta.url')).toMatchObject({ code: 'SCRIPT_SYNTAX' });
 });
 
-test('SAFE: a key named __proto__ is passed like other keys, in both directions', async () => {
+test('SAFE: a key named __proto__ is passed like other keys, to the script and from the script', async () => {
   const given: unknown[] = [];
   const note = (input: unknown) => {
     given.push(input);
@@ -110,7 +110,7 @@ test('SAFE: a script has only its own tools, and cannot change them', async () =
   expect(await resultOf(code)).toEqual([['TypeError', 'TypeError'], ['echo'], 'undefined', '1']);
 });
 
-test('SAFE: code that closes its function early does not escape', async () => {
+test('SAFE: code that closes the function around it too early cannot leave the sandbox', async () => {
   expect(await resultOf('}); throw new Error("out"); (async () => {')).toMatchObject({
     code: 'SCRIPT_FAILED',
   });
@@ -120,7 +120,7 @@ test('SAFE: code that closes its function early does not escape', async () => {
   expect(endless).toMatchObject({ error: { code: 'SCRIPT_TIMEOUT' } });
 });
 
-test('SAFE: getters, proxies and toJSON of a result run inside', async () => {
+test('SAFE: getters, proxies and toJSON of a result run in the sandbox', async () => {
   expect(await resultOf('return { get a() { return typeof process } }')).toEqual({
     a: 'undefined',
   });
@@ -135,7 +135,7 @@ test('SAFE: getters, proxies and toJSON of a result run inside', async () => {
   });
 });
 
-test('NUL and half surrogate pairs are kept in code, results and printed text', async () => {
+test('NUL characters and unpaired surrogates are kept in code, results and printed text', async () => {
   const text = 'a\0b\ud800c😀';
   const outcome = await run(
     `print(${JSON.stringify(text)}); return { ${JSON.stringify(text)}: 1, raw: "${text}" };`,

@@ -1,4 +1,4 @@
-/** Limits of a script, and every known way around them. */
+/** Tests the limits of a script, and every known way to avoid them. */
 import { firstOf } from '@liminal/testkit/at-length';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { echo, hang, resultOf, run } from './running-script.ts';
@@ -29,8 +29,8 @@ test.each(
   expect(await run(`print('begun');\n${code}`, { echo }, { limits: more })).toEqual(timeout);
 });
 
-test('SAFE: a script that computes too long stops itself before its thread is ended', async () => {
-  // Disable the check of the thread from outside.
+test('SAFE: a script that computes too long stops itself, before its thread is ended from outside', async () => {
+  // Switches the check from outside of the thread off.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const outcome = await run('for (;;);', {}, { limits: { timeMs: 500 } });
@@ -104,14 +104,14 @@ test.each(
   });
 });
 
-test('a deep stack shows its innermost places', async () => {
+test('an error with a deep stack shows the innermost places of the stack', async () => {
   const error = await resultOf('const down = () => down() + 1;\ndown()');
   expect(error).toMatchObject({
     stack: expect.stringMatching(/at down \(script\.js:1:24\)\n {4}… and \d+ more$/),
   });
 });
 
-test('SAFE: a script can use the memory of its limit, and no more', async () => {
+test('SAFE: a script can use memory up to its limit, but not more', async () => {
   const ofMemory = async (code: string) => run(code, {}, { limits: { memoryBytes: 4 * 2 ** 20 } });
   expect(await ofMemory('return new Uint8Array(2 ** 21).length')).toMatchObject({
     result: 2 ** 21,
@@ -124,7 +124,7 @@ test('SAFE: a script can use the memory of its limit, and no more', async () => 
   });
 });
 
-test('a script that catches an error of a limit continues', async () => {
+test('a script that catches an error about a limit continues', async () => {
   const code = `
     const caught = [];
     for (const fill of [() => new Array(1e9).fill(0), () => { const down = () => down() + 1; down(); }]) {
@@ -134,7 +134,7 @@ test('a script that catches an error of a limit continues', async () => {
   expect(await resultOf(code)).toEqual(['out of memory', 'stack overflow']);
 });
 
-test('SAFE: a script cannot exceed its limit of calls, whatever it catches', async () => {
+test('SAFE: a script cannot exceed its limit of calls, even if it catches errors', async () => {
   let calls = 0;
   const count = () => {
     calls += 1;
@@ -199,7 +199,7 @@ test('SAFE: the length of a thrown error is limited', async () => {
   expect(thrown).toMatchObject({ error: { code: 'SCRIPT_FAILED', message: 'It threw {' } });
 });
 
-test('SAFE: a script and the input of a call may be long, up to a limit', async () => {
+test('SAFE: a script, and the input of a call, may be long, but only up to a limit', async () => {
   const mebibyte = 2 ** 20;
   expect(
     await resultOf(`// ${'x'.repeat(mebibyte)}\nreturn "${'y'.repeat(mebibyte)}".length`),
@@ -216,7 +216,7 @@ test('SAFE: a script and the input of a call may be long, up to a limit', async 
   });
 });
 
-test('SAFE: an output that is too long for a script is an error of its call', async () => {
+test('SAFE: if an output is too long for a script, the script’s call fails', async () => {
   const read = () => 'x'.repeat(5_000_000);
   expect(await resultOf('await tools.read()', { read })).toMatchObject({
     message: 'Error: The output has 5000000 characters, too many for a script. (line 1)',

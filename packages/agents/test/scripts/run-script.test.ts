@@ -80,7 +80,7 @@ test('calls run in parallel, up to the limit', async () => {
     most = Math.max(most, running);
     if (running === 3) together.resolve();
     await together.promise;
-    // Calls that began together are counted before this one ends.
+    // Calls that began at the same time are counted before this one ends.
     await new Promise((resolve) => setImmediate(resolve));
     running -= 1;
     return String(input);
@@ -91,7 +91,7 @@ test('calls run in parallel, up to the limit', async () => {
   expect(most).toBe(3);
 });
 
-test('thousands of calls at once are made in turn', async () => {
+test('if a script makes thousands of calls at once, they run one after another', async () => {
   const code = `
     const all = await Promise.all(Array.from({ length: 5_000 }, (_, n) => tools.echo(n)));
     return all.map(Number).reduce((a, b) => a + b);`;
@@ -100,7 +100,7 @@ test('thousands of calls at once are made in turn', async () => {
   });
 });
 
-test('printed text is returned with the result, with values in readable form', async () => {
+test('printed text is returned with the result; printed values are readable', async () => {
   const code = `
     print('a', 1, { b: [true, null] }, undefined);
     console.log(new Map([[1, new Set('x')]]), 5n, [6n], new TypeError('bad'), [() => 1]);
@@ -121,7 +121,7 @@ test('printed text is returned with the result, with values in readable form', a
   });
 });
 
-test('an error names its place in the script, and nothing of the surrounding code', async () => {
+test('an error names its place in the script, but nothing of the code around the script', async () => {
   const code = `const outer = () => inner();
 function inner() { return nothing.here; }
 print('before');
@@ -157,7 +157,7 @@ test.each(
   });
 });
 
-test('any value may be thrown', async () => {
+test('a script can throw any value', async () => {
   const thrown = async (what: string) => resultOf(`throw ${what}`);
   const failed = { code: 'SCRIPT_FAILED' };
   expect(await thrown('"a text"')).toEqual({ ...failed, message: 'It threw a text' });
@@ -178,7 +178,7 @@ test('any value may be thrown', async () => {
   expect(await thrown(proxy)).toMatchObject(failed);
 });
 
-test('a script that can never end is an error that says so', async () => {
+test('a script that waits for something that cannot happen ends with an error that says so', async () => {
   expect(await resultOf('print(1); await new Promise(() => {});')).toEqual({
     code: 'SCRIPT_FAILED',
     message: 'The script waits for a promise that nothing can settle.',
@@ -189,7 +189,7 @@ test('calls that are running when the script ends are aborted and awaited', asyn
   const ended: string[] = [];
   const slow = async (_input: unknown, signal: AbortSignal) => {
     await once(signal, 'abort');
-    // Longer than a thread takes to end.
+    // This delay is longer than a thread takes to end.
     await new Promise((resolve) => setTimeout(resolve, 100));
     ended.push('slow');
     return '';
@@ -220,9 +220,9 @@ test('a script that is cancelled before its start does not run', async () => {
   expect(outcome).toMatchObject({ printed: '', error: { code: 'SCRIPT_CANCELLED' } });
 });
 
-test('waiting for a tool does not count as the script’s time', async () => {
+test('the time in which a script waits for a tool does not count', async () => {
   const wait = async () => {
-    // A thread that computed for this long would be ended.
+    // If this thread had computed for this time, it would have been ended.
     await new Promise((resolve) => setTimeout(resolve, 2_700));
     return 'waited';
   };
@@ -230,7 +230,7 @@ test('waiting for a tool does not count as the script’s time', async () => {
   expect(outcome).toMatchObject({ result: 'waited' });
 });
 
-test('a run leaves no thread or call behind', async () => {
+test('a run leaves no thread and no call behind', async () => {
   await run('return 1');
   const held = () =>
     process

@@ -7,7 +7,7 @@ import {
 
 type Tool = (input: unknown, signal: AbortSignal) => string | Promise<string>;
 
-/** A host with these tools; a tool that throws has failed. */
+/** A script host with these tools; a tool that throws counts as failed. */
 function hostOf(tools: Record<string, Tool>): ScriptHost {
   return {
     tools: Object.keys(tools).map((name) => ({ name })),
@@ -21,7 +21,7 @@ function hostOf(tools: Record<string, Tool>): ScriptHost {
 /** A tool that returns its input. */
 export const echo: Tool = (input) => JSON.stringify(input);
 
-/** A tool that only its signal ends. */
+/** A tool that ends only when its signal aborts. */
 export const hang: Tool = async (_input, signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')));
@@ -35,7 +35,7 @@ export async function run(
   return runScript(code, hostOf(tools), { signal: new AbortController().signal, ...options });
 }
 
-/** The result of a script, or else its error. */
+/** The result of a script, or its error. */
 export async function resultOf(code: string, tools?: Record<string, Tool>): Promise<unknown> {
   const outcome = await run(code, tools);
   return outcome.ok ? outcome.result : outcome.error;

@@ -1,4 +1,4 @@
-/** A script that is run again with the same answers does the same. */
+/** Tests that a script that is run again with the same answers does the same. */
 import { expect, test } from 'vitest';
 import { runScript, type ScriptHost } from '../../src/own/scripts/index.ts';
 
@@ -15,7 +15,7 @@ async function runAt(startedAt: string, code: string, answers: string[]): Promis
   return outcome.ok ? outcome.result : outcome.error;
 }
 
-test('its clock starts at the original start, stops while the script computes, and advances with answers, never back', async () => {
+test('the script’s clock starts at the original start, stops while the script computes, and advances only with answers, never back', async () => {
   const code = `const times = [new Date()];
 for (let at = 0; at < 100_000; at += 1) Math.sqrt(at);
 times.push(new Date(Date.now()));
@@ -27,7 +27,7 @@ return times.map((time) => time.toISOString());`;
   expect(await runAt(minute(1), code, [minute(3), minute(2)])).toEqual([1, 1, 3, 3].map(minute));
 });
 
-test('its random numbers are the same again, and differ for a script that began at another time', async () => {
+test('random numbers are the same in a second run, and differ in a script that began at another time', async () => {
   const code = 'return [Math.random(), Math.random()]';
   const [first, again, other] = await Promise.all(
     [1, 1, 2].map(async (at) => runAt(minute(at), code, [])),

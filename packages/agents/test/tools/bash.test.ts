@@ -27,7 +27,7 @@ async function run(input: { command: string; timeout?: number }, signal?: AbortS
   return { ...result, printed: printed.join(''), project };
 }
 
-/** Processes with this server's mark that have this word in their environment. */
+/** Finds processes with this server's mark that have this word in their environment. */
 function marked(word: string): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
@@ -63,14 +63,14 @@ describe('a command', () => {
     expect(await run({ command })).toMatchObject(expected);
   });
 
-  test('has no input and no terminal', async () => {
+  test('has neither input nor a terminal', async () => {
     expect(await run({ command: 'cat; read x; echo "$?"' })).toMatchObject({ output: '1\n' });
     expect(await run({ command: '(: < /dev/tty) 2>/dev/null; echo $?' })).toMatchObject({
       output: '1\n',
     });
   });
 
-  test('gets the environment without models’ keys, and of the server’s own variables only its mark', async () => {
+  test('gets an environment without models’ keys, and of Liminal’s own variables only the mark', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'hide-1');
     vi.stubEnv('ANTHROPIC_API_KEY', 'hide-2');
     vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'hide-3');
@@ -86,7 +86,7 @@ describe('a command', () => {
     expect(await refusal(run({ command: 'echo \0' }))).toContain('NUL');
   });
 
-  test('that cannot be started says so', async () => {
+  test('that cannot be started fails with an error that says so', async () => {
     expect(
       await refusal(call(bashTool(nothingHidden), { dir: '/nowhere' }, { command: 'true' })),
     ).toContain('could not be started');
@@ -94,7 +94,7 @@ describe('a command', () => {
     expect(output).toBe('ran\n');
   });
 
-  test('is shown while it runs', async () => {
+  test('shows its output while it runs', async () => {
     const project = await makeProject();
     const first = Promise.withResolvers<string>();
     const calling = call(
@@ -128,7 +128,7 @@ describe('a command', () => {
 });
 
 const untilUp = 'while [ ! -e up ]; do :; done';
-/** Each prints the pid of a process that would outlive it. */
+/** Commands that print the pid of a process that would outlive the command. */
 const shapes: Record<string, string> = {
   'starts a background process': 'sleep 300 & echo $!',
   'detaches a process that keeps the pipe': `setsid sh -c '(sleep 300 & echo $!)'; true`,
@@ -182,14 +182,14 @@ describe('nothing is left of a command that', () => {
     expect(marked('stopped')).toEqual([]);
   });
 
-  test('that exits with 0 when its time is out has not succeeded', async () => {
+  test('exits with 0 after its time limit, and has not succeeded', async () => {
     const command = 'trap "exit 0" TERM; while :; do :; done';
     const { success, output } = await run({ command, timeout: 2_000 });
     expect(success).toBe(false);
     expect(output).toContain('It was ended after 2000 ms');
   });
 
-  test('that is stopped has time to clean up', async () => {
+  test('is stopped, and gets time to clean up', async () => {
     const project = await makeProject();
     const abort = new AbortController();
     await call(
@@ -209,7 +209,7 @@ describe('nothing is left of a command that', () => {
   });
 });
 
-test('git does not accept a folder of files that the file tools can create as a repository', async () => {
+test('git does not use a folder as a repository if file tools could have created its files', async () => {
   const project = await makeProject();
   const evil =
     '[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ran;false"\n';
@@ -222,7 +222,7 @@ test('git does not accept a folder of files that the file tools can create as a 
     return output;
   };
   expect(await status()).toContain('safe.bareRepository');
-  // The same holds if the user has git settings in the environment.
+  // Git settings of the user in the environment do not change the result.
   vi.stubEnv('GIT_CONFIG_COUNT', '1');
   vi.stubEnv('GIT_CONFIG_KEY_0', 'user.name');
   vi.stubEnv('GIT_CONFIG_VALUE_0', 'Ada');
@@ -233,7 +233,7 @@ test('git does not accept a folder of files that the file tools can create as a 
   expect(output).toBe('Ada\nHEAD\nconfig\nobjects\nrefs\n');
 });
 
-test('SAFE: git compares no file outside of the project without a question, not even through links', async () => {
+test('SAFE: git does not compare files outside of the project without a question, not even through links', async () => {
   const project = await makeProject();
   project.write('a.txt', 'a');
   project.write('src/b.txt', 'b');
@@ -263,7 +263,7 @@ test('SAFE: git compares no file outside of the project without a question, not 
   }
 });
 
-test('however bash parses a command that a rule for its beginning allows, it runs nothing else', () => {
+test('a command that a rule for its beginning allows runs nothing else, however bash parses the command', () => {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-rules-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const [bin, work] = [join(folder, 'bin'), join(folder, 'work')];

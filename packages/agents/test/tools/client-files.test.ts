@@ -1,4 +1,4 @@
-/** Files that a client, such as an editor, has open: their unsaved text counts. */
+/** Tests files that are open in a client, such as an editor: agents work with the unsaved text. */
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { readTool } from '../../src/own/tools/read.ts';
 import { writeTool } from '../../src/own/tools/write.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
-/** An editor with these buffers, by path. */
+/** An editor that has these buffers open, by path. */
 function editor(open: Record<string, string>, { writes = true } = {}) {
   const buffers = new Map(Object.entries(open));
   const asked: string[] = [];
@@ -25,7 +25,7 @@ function editor(open: Record<string, string>, { writes = true } = {}) {
   return { files, buffers, asked };
 }
 
-test('unsaved text is read from the editor, with a note that says so', async () => {
+test('unsaved text is read from the editor, and a note says that it is unsaved', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files } = editor({ [path]: 'one\nunsaved\nthree\n' });
@@ -42,7 +42,7 @@ test('unsaved text is read from the editor, with a note that says so', async () 
   expect(await refusal(past)).toBe('“a.txt” has 3 lines: there is no line 9.');
 });
 
-test('a file that was never saved can be read, and an emptied file is empty', async () => {
+test('a file that was never saved can be read, and a file that was emptied is empty', async () => {
   const project = await makeProject();
   const fresh = join(project.dir, 'new.txt');
   const emptied = project.write('emptied.txt', 'saved\n');
@@ -54,7 +54,7 @@ test('a file that was never saved can be read, and an emptied file is empty', as
   expect(await refusal(read('missing.txt'))).toContain('does not exist');
 });
 
-test('a saved text is read from the disk, even if the editor has other line ends', async () => {
+test('a saved file is read from the disk, even if the editor has other line ends', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
   const { files } = editor({ [path]: 'one\ntwo\n' }, { writes: false });
@@ -69,7 +69,7 @@ test('a saved text is read from the disk, even if the editor has other line ends
   expect(project.read('a.txt')).toBe('\uFEFFone\r\n2\r\n');
 });
 
-test('an edit matches the editor’s text, and changes only the editor’s text', async () => {
+test('an edit searches the editor’s text, and changes only the editor’s text', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files, buffers } = editor({ [path]: 'saved\nunsaved\n' });
@@ -80,7 +80,7 @@ test('an edit matches the editor’s text, and changes only the editor’s text'
   expect(diffs).toMatchObject([{ oldText: 'saved\nunsaved\n', newText: 'saved\nchanged\n' }]);
 });
 
-test('if the editor only offers reading, an edit also saves the unsaved text to the disk', async () => {
+test('if the editor only offers reading, an edit also writes the editor’s unsaved text to the disk', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files } = editor({ [path]: 'saved\nunsaved\n' }, { writes: false });
@@ -89,7 +89,7 @@ test('if the editor only offers reading, an edit also saves the unsaved text to 
   expect(project.read('a.txt')).toBe('saved\nchanged\n');
 });
 
-test('a whole file is written by the editor, after its folder is created', async () => {
+test('a whole file is written by the editor, after the file’s folder was created', async () => {
   const project = await makeProject();
   const { files, buffers } = editor({});
   const write = { path: 'src/new.txt', content: 'new\n' };
@@ -98,7 +98,7 @@ test('a whole file is written by the editor, after its folder is created', async
   expect(existsSync(join(project.dir, 'src'))).toBe(true);
 });
 
-test('a whole file does not replace text that was typed after the question', async () => {
+test('a whole file is not written if text was typed after the question', async () => {
   const project = await makeProject();
   const path = project.write('a.txt', 'saved\n');
   const { files, buffers } = editor({ [path]: 'saved\n' });
@@ -112,23 +112,23 @@ test('a whole file does not replace text that was typed after the question', asy
   expect(buffers.get(path)).toBe('saved\ntyped\n');
 });
 
-test('if the editor refuses to write, the reason is returned, and the disk is unchanged', async () => {
+test('if the editor refuses to write, the call returns the reason, and the file on the disk does not change', async () => {
   const project = await makeProject();
   project.write('a.txt', 'saved\n');
   const files: ClientFiles = {
     read: async () => undefined,
     write: async () => {
-      throw new Error('Whether it was written is not known.');
+      throw new Error('The outcome of the write is unknown.');
     },
   };
   const write = { path: 'a.txt', content: 'mine\n' };
   expect(await refusal(call(writeTool(nothingHidden), project, write, { files }))).toBe(
-    'Whether it was written is not known.',
+    'The outcome of the write is unknown.',
   );
   expect(project.read('a.txt')).toBe('saved\n');
 });
 
-test('SAFE: an editor is never asked for files outside of the project, or files of git', async () => {
+test('SAFE: an editor never gets requests for files outside of the project, or for files of git', async () => {
   const project = await makeProject();
   symlinkSync(project.outside, join(project.dir, 'link'));
   const { files, asked, buffers } = editor({});

@@ -1,4 +1,4 @@
-/** The commands that “always” allows, checked with the programs themselves. */
+/** Tests which commands “always” allows, with the programs themselves. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -63,7 +63,7 @@ beforeAll(() => {
       'git submodule --quiet add ./.sub sub',
       'git add a.txt .gitmodules Makefile; git commit -qm first; git tag first',
       'git add .; git reset -q .sub; git commit -qm second; git tag v1 -m v1; git remote add origin ./',
-      // A commit that claims to be signed: to check its signature, git starts a program.
+      // A commit with an invalid signature: to check a signature, git starts a program.
       "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
       'git tag signed $(cat id); rm id',
       'mkdir -p .git/hooks; cp touch-ran .git/hooks/touch-ran; echo more >> a.txt',
@@ -74,7 +74,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true }));
 
-/** A copy of the repository in which one command runs. */
+/** A copy of the repository, in which one command is run. */
 function copied(): string {
   const work = join(base, 'work');
   rmSync(work, { recursive: true, force: true });
@@ -82,7 +82,10 @@ function copied(): string {
   return work;
 }
 
-/** All rules for beginnings: the offered ones, and those that older versions may have offered for the command. */
+/**
+ * All rules for beginnings that could allow the command: those that are offered now, and those that older versions may
+ * have offered.
+ */
 function beginnings(command: string): string[] {
   const offered = Object.keys(reading).flatMap((name) => [`command:${name}`, name.split(' ')[0]]);
   const earlier = command.split(/ *(?:;|&&|\|\|?) */).flatMap((part) => {
@@ -96,11 +99,14 @@ const offeredFor = (command: string): string[] =>
   commandPermissions(command).map(({ rule }) => rule);
 
 describe('a command that runs a program, writes, or reads elsewhere', () => {
-  test.each([...acting, ...others])('is allowed only by its exact rule: %s', (command) => {
-    expect(isAllowed(commandPermissions(command), beginnings(command))).toBe(false);
-    expect(offeredFor(command)).toContainEqual(expect.stringMatching(/^exact:/));
-    expect(isAllowed(commandPermissions(command), offeredFor(command))).toBe(true);
-  });
+  test.each([...acting, ...others])(
+    'is allowed only by a rule for exactly this command: %s',
+    (command) => {
+      expect(isAllowed(commandPermissions(command), beginnings(command))).toBe(false);
+      expect(offeredFor(command)).toContainEqual(expect.stringMatching(/^exact:/));
+      expect(isAllowed(commandPermissions(command), offeredFor(command))).toBe(true);
+    },
+  );
 
   test.each(acting)('really acts: %s', (command) => {
     const work = copied();
@@ -128,13 +134,13 @@ describe('a command that only reads', () => {
     const filesNow = () => new Set(readdirSync(made, { recursive: true, encoding: 'utf8' }));
     const before = filesNow();
     const { status, stderr } = run(command, made);
-    // 129: git does not know the option.
+    // With status 129, git reports an unknown option.
     expect(status, stderr).not.toBe(129);
     expect(filesNow()).toEqual(before);
   });
 });
 
-test('there are more than 200 cases, and at least half of them are hostile', () => {
+test('there are more than 200 cases, and at least half of them do more than read', () => {
   const harmless = Object.values(reading).flat().length;
   const hostile = acting.length + others.length;
   expect(harmless).toBeGreaterThanOrEqual(100);

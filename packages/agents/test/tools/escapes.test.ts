@@ -16,7 +16,7 @@ import { writeTool } from '../../src/own/tools/write.ts';
 import { call, contentOf, makeProject, refusal, type Project, nothingHidden } from './project.ts';
 import { startRacer } from './racer.ts';
 
-/** Every file tool's way of accessing a file. */
+/** For each file tool, a way to access a file. */
 const ways: Record<string, (project: Project, path: string) => Promise<unknown>> = {
   read: (project, path) => call(readTool(nothingHidden), project, { path }),
   write: (project, path) => call(writeTool(nothingHidden), project, { path, content: 'CHANGED' }),
@@ -35,12 +35,15 @@ beforeAll(async () => {
   expect(await findRipgrep(undefined)).toBeDefined();
 });
 
-/** How often each tool is tried while a racer runs; the search without ripgrep starts a thread each time. */
+/**
+ * The number of attempts with each tool while a racer runs; small for the search without ripgrep, which starts a thread
+ * each time.
+ */
 const roundsOf = (name: string): number =>
   (name === 'search without ripgrep' ? 2 : 25) * (atLength ? 4 : 1);
 
 describe.each(Object.entries(ways))('%s', (name, use) => {
-  test('does not lead out of the project', async () => {
+  test('cannot lead out of the project', async () => {
     const project = await makeProject();
     const { dir, outside } = project;
     mkdirSync(join(dir, 'src'));
@@ -117,7 +120,7 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
     }
   });
 
-  test('reads and changes nothing outside while a folder is swapped for a link that leads out', async () => {
+  test('accesses nothing outside of the project while a folder is swapped with a link that leads out', async () => {
     const project = await makeProject();
     project.write('sub/secret.txt', 'SAFE SECRET SAFE\n'.replaceAll('SECRET', 'S'));
     const before = contentOf(project.outside);
@@ -133,7 +136,7 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
     expect(readdirSync(project.outside)).toEqual(['secret.txt']);
   });
 
-  test('reads and changes nothing outside while a file is swapped for a link that leads out', async () => {
+  test('accesses nothing outside of the project while a file is swapped with a link that leads out', async () => {
     const project = await makeProject();
     project.write('a.txt', 'SAFE\n');
     const before = contentOf(project.outside);
@@ -147,7 +150,7 @@ describe.each(Object.entries(ways))('%s', (name, use) => {
   });
 });
 
-/** The text that the model gets, whether the call succeeds or is rejected. */
+/** The text that the model gets, from a successful or a rejected call. */
 async function outcome(calling: Promise<unknown>): Promise<string> {
   try {
     return JSON.stringify(await calling);
@@ -175,7 +178,7 @@ describe('.git', () => {
     },
   );
 
-  test('is not written through a link, nor with invisible letters', async () => {
+  test('cannot be written through a link, or with invisible characters in its name', async () => {
     const project = await makeProject();
     mkdirSync(join(project.dir, '.git/hooks'), { recursive: true });
     symlinkSync('.git/hooks', join(project.dir, 'hooks'));
@@ -185,7 +188,7 @@ describe('.git', () => {
     }
   });
 
-  test('can be read, and files with similar names can be written', async () => {
+  test('can be read, and files with similar names can also be written', async () => {
     const project = await makeProject();
     project.write('.git/HEAD', 'ref: main\n');
     expect((await call(readTool(nothingHidden), project, { path: '.git/HEAD' })).output).toContain(
@@ -198,7 +201,7 @@ describe('.git', () => {
   });
 });
 
-test('files whose names resemble home folders can be used', async () => {
+test('files whose names only resemble home folders can be used', async () => {
   const project = await makeProject();
   for (const path of ['./~', './~root/a', 'a~', '~$a.doc', '...', '..a/b', ' ', '-n', 'a\nb']) {
     await call(writeTool(nothingHidden), project, { path, content: 'mine' });
@@ -206,7 +209,7 @@ test('files whose names resemble home folders can be used', async () => {
   }
 });
 
-test('without access to open folders by descriptor, opened files are checked again', async () => {
+test('without descriptors of open folders, opened files are checked again', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
   await startRacer(join(project.dir, 'sub'), project.outside);
@@ -224,27 +227,27 @@ test('without access to open folders by descriptor, opened files are checked aga
   expect([...seen].filter((one) => one.includes('SECRET'))).toEqual([]);
 });
 
-test('without access to open folders by descriptor, an opened file is rejected if its name now leads to another file', async () => {
+test('without descriptors of open folders, an opened file is rejected if its name now leads to another file', async () => {
   const project = await makeProject();
   project.write('sub/secret.txt', 'SAFE\n');
   const place = findPlace(project.folders, 'sub/secret.txt', nothingHidden);
   const folder = await openParent(place, { byNumber: false });
   const outside = await open(join(project.outside, 'secret.txt'));
-  // As if a link had replaced the folder for just that moment.
+  // Simulates a link that replaced the folder for a short moment.
   const checking = folder.checkFile(outside, 'secret.txt', 'sub/secret.txt');
   expect(await refusal(checking)).toContain('was moved');
   await outside.close();
   await folder.close();
 });
 
-test('no caller can write a text into .git', async () => {
+test('no tool can write a file in .git', async () => {
   const project = await makeProject();
   const place = findPlace(project.folders, '.git/config', nothingHidden);
   expect(await refusal(putText(place, 'x', undefined))).toContain('belongs to git');
   expect(readdirSync(project.dir)).toEqual([]);
 });
 
-test('rejected calls leave no descriptor open', async () => {
+test('rejected calls close all their descriptors', async () => {
   const project = await makeProject();
   writeFileSync(join(project.dir, 'binary'), '\0');
   linkSync(join(project.dir, 'binary'), join(project.dir, 'again'));

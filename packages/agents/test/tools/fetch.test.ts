@@ -11,7 +11,7 @@ import { call, refusal } from './project.ts';
 
 const nowhere = { dir: '/' };
 
-/** A server on the loopback interface, and options that treat its address as public. */
+/** A server on the loopback interface, and options with which its address counts as public. */
 async function serve(listener: RequestListener, address = '127.0.0.1') {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -51,19 +51,22 @@ test('a page is returned as text, and requested with its host name', async () =>
   expect(asked).toEqual([`example.test:${port} /a?b`]);
 });
 
-test.each(['', 'x'])('a long page is never cut within a character: %j', async (before) => {
-  const { get } = await serve((request, response) => {
-    const isPage = request.url === '/page';
-    response.setHeader('content-type', isPage ? 'text/html; charset=utf-8' : 'text/plain');
-    const text = before + '😀'.repeat(100_000);
-    response.end(isPage ? `<title>${text}</title><p>${text}` : text);
-  });
-  for (const path of ['page', 'text']) {
-    const { output } = await get(`http://example.test:PORT/${path}`);
-    expect(output.length).toBeGreaterThan(50_000);
-    expect(output.isWellFormed()).toBe(true);
-  }
-});
+test.each(['', 'x'])(
+  'a long page is never cut in the middle of a character: %j',
+  async (before) => {
+    const { get } = await serve((request, response) => {
+      const isPage = request.url === '/page';
+      response.setHeader('content-type', isPage ? 'text/html; charset=utf-8' : 'text/plain');
+      const text = before + '😀'.repeat(100_000);
+      response.end(isPage ? `<title>${text}</title><p>${text}` : text);
+    });
+    for (const path of ['page', 'text']) {
+      const { output } = await get(`http://example.test:PORT/${path}`);
+      expect(output.length).toBeGreaterThan(50_000);
+      expect(output.isWellFormed()).toBe(true);
+    }
+  },
+);
 
 test.each([
   'http://10.0.0.1/',
@@ -81,7 +84,7 @@ test.each([
   onTestFinished(() => proxy.close());
   vi.stubEnv('http_proxy', proxy.url);
   onTestFinished(() => void vi.unstubAllEnvs());
-  // Only the proxy can look this name up.
+  // Only the proxy can resolve this name.
   const lookup = async (host: string) => {
     if (host === 'localhost' || host === 'localhost.') return ['127.0.0.1'];
     if (host === 'inside.test') return ['192.168.1.1'];
@@ -92,7 +95,7 @@ test.each([
   expect(proxy.asked).toEqual([]);
 });
 
-test('other text is returned unchanged, unpacked and decoded by its character set', async () => {
+test('text that is not HTML is returned unchanged, after unpacking and decoding by its character set', async () => {
   const { get } = await serve((request, response) => {
     if (request.url === '/json') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -120,7 +123,7 @@ test('content that is not text is rejected', async () => {
   expect(await refusal(get('http://a.test:PORT/text'))).toContain('is not text');
 });
 
-test('long text is cut, also if it is packed or endless', async () => {
+test('long text is cut, also if it is compressed or endless', async () => {
   const { get } = await serve((request, response) => {
     response.setHeader('content-type', 'text/plain');
     if (request.url === '/bomb') {
@@ -139,7 +142,7 @@ test('long text is cut, also if it is packed or endless', async () => {
   }
 });
 
-test('a small packed page of blanks, with a long content type, is returned quickly', async () => {
+test('a small compressed page of white space, with a long content type, is returned quickly', async () => {
   const { get } = await serve((_request, response) => {
     const type = `text/html${';'.repeat(12_000)}charset=utf-8`;
     response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' });
@@ -178,7 +181,7 @@ test.each([
   expect(await refusal(call(fetchTool(), nowhere, { url }))).toContain(why);
 });
 
-test('a name with an internal address is rejected, even if it also has public addresses', async () => {
+test('a name that has an internal address is rejected, even if it also has public addresses', async () => {
   const { get, asked } = await serve((_request, response) => void response.end('SECRET'));
   for (const found of [['10.0.0.1'], ['127.0.0.1', '10.0.0.1'], []]) {
     const getting = get('http://a.test:PORT/', { lookup: async () => found });
@@ -187,7 +190,7 @@ test('a name with an internal address is rejected, even if it also has public ad
   expect(asked).toEqual([]);
 });
 
-test('a name is looked up once for each request, so a later, different answer has no effect', async () => {
+test('a name is resolved once for each request, so a later, different answer has no effect', async () => {
   let looked = 0;
   const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '127.0.0.2'];
   const { get } = await serve((_request, response) => {
@@ -198,7 +201,7 @@ test('a name is looked up once for each request, so a later, different answer ha
   expect(looked).toBe(1);
 });
 
-test('the target of a redirect is checked again, because its name may now have an internal address', async () => {
+test('the target of a redirect is checked, too, because its name may now have an internal address', async () => {
   let looked = 0;
   const lookup = async () => [looked++ === 0 ? '127.0.0.1' : '10.0.0.1'];
   const { get, asked } = await serve((_request, response) => {
@@ -210,7 +213,7 @@ test('the target of a redirect is checked again, because its name may now have a
   expect(asked).toHaveLength(1);
 });
 
-test('up to five redirects within a host are followed; a redirect to another host is only named', async () => {
+test('up to five redirects on one host are followed; a redirect to another host is only reported', async () => {
   const { get, asked } = await serve((request, response) => {
     const count = Number(request.url?.slice(1));
     if (count > 0) response.writeHead(301, { location: `/${count - 1}` }).end();
@@ -230,7 +233,7 @@ test('up to five redirects within a host are followed; a redirect to another hos
   expect(await refusal(get('http://a.test:PORT/bad'))).toContain('is not an address');
 });
 
-test('a call that is stopped does not wait for the address of a slow name', async () => {
+test('a call that is stopped does not wait for a name that takes long to resolve', async () => {
   const abort = new AbortController();
   const { get } = await serve(() => undefined);
   const lookup = () => {
@@ -242,30 +245,30 @@ test('a call that is stopped does not wait for the address of a slow name', asyn
   );
 });
 
-test('a server that does not answer is abandoned when the turn is stopped', async () => {
+test('the wait for a server that does not answer ends when the turn is stopped', async () => {
   const abort = new AbortController();
   const { get } = await serve(() => abort.abort());
   expect(await refusal(get('http://a.test:PORT/', {}, abort.signal))).toContain('stopped');
 });
 
-test('a server that cannot be reached is named', async () => {
+test('the error for a server that cannot be reached names the server', async () => {
   const { get } = await serve((request) => request.socket.destroy());
   expect(await refusal(get('http://a.test:PORT/'))).toMatch(/^a\.test:\d+ could not be reached: /);
 });
 
-test('permission is for a host', () => {
+test('a permission is for one host', () => {
   expect(fetchTool().needs({ url: 'https://Example.com:443/a' }, { projectDir: '/' })).toEqual([
     { always: 'requests to example.com', rule: 'fetch:example.com', also: ['tool:fetch'] },
   ]);
 });
 
-test('fetch is available only on request; all other tools always are', () => {
+test('the tool fetch exists only if the options request it; all other tools always exist', () => {
   const names = ['read', 'write', 'edit', 'list', 'search', 'bash', 'plan'];
   expect(builtInTools().map(({ name }) => name)).toEqual(names);
   expect(builtInTools({ fetch: true }).map(({ name }) => name)).toEqual([...names, 'fetch']);
 });
 
-test('plan returns the plan, and needs no permission', async () => {
+test('the tool plan returns the plan, and needs no permission', async () => {
   const plan = builtInTools().find(({ name }) => name === 'plan')!;
   const entries = [
     { content: 'one', priority: 'high', status: 'completed' },

@@ -30,7 +30,7 @@ const context = (projectDir: string) => ({
 });
 
 describe('read', () => {
-  test('returns numbered lines, and says how to read further lines', async () => {
+  test('returns numbered lines, and explains how to read further lines', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\nthree\n');
     const { output } = await call(readTool(nothingHidden), project, { path: 'a.txt' });
@@ -54,7 +54,7 @@ describe('read', () => {
     expect(byLink.output).toContain('one');
   });
 
-  test('returns text that spans several reads, and characters of several bytes', async () => {
+  test('returns text that needs several reads, and characters of several bytes', async () => {
     const project = await makeProject();
     project.write('a.txt', `${'ä€😀\n'.repeat(100_000)}end\n`);
     const { output } = await call(readTool(nothingHidden), project, {
@@ -64,7 +64,7 @@ describe('read', () => {
     expect(output).toBe('100000\tä€😀\n100001\tend');
   });
 
-  test('limits a file with one very long line, and a file with many lines', async () => {
+  test('limits the output for a file with one very long line, and for a file with many lines', async () => {
     const project = await makeProject();
     project.write('long.txt', 'x'.repeat(50_000_000));
     const { output } = await call(readTool(nothingHidden), project, { path: 'long.txt' });
@@ -106,7 +106,7 @@ describe('read', () => {
     const project = await makeProject();
     project.write('program', 'ELF\0\x01');
     const image = project.write('big.png', Buffer.from('89504e470d0a1a0a', 'hex'));
-    // In base64 it would be longer than every maker accepts.
+    // One byte more than every maker accepts in base64.
     truncateSync(image, (5 * 1024 * 1024 * 3) / 4 + 1);
     mkdirSync(join(project.dir, 'folder'));
     expect(await refusal(call(readTool(nothingHidden), project, { path: 'program' }))).toContain(
@@ -128,7 +128,7 @@ describe('read', () => {
 });
 
 describe('write', () => {
-  test('creates a file with its folders, and shows the file as new before and after', async () => {
+  test('creates a file and its folders, and shows the file as new, before and after the call', async () => {
     const project = await makeProject();
     const tool = writeTool(nothingHidden);
     const input = { path: 'src/deep/a.txt', content: 'one\n' };
@@ -197,7 +197,7 @@ describe('write', () => {
 });
 
 describe('edit', () => {
-  test('shows the change with its line, then makes it', async () => {
+  test('shows the change with its line, and then makes the change', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one\ntwo\nthree\n');
     const tool = editTool(nothingHidden);
@@ -220,7 +220,7 @@ describe('edit', () => {
     expect(project.read('a.txt')).toBe('one\n2\nthree\n');
   });
 
-  test('keeps the byte order mark, CR LF, and the file’s mode', async () => {
+  test('keeps the byte order mark, CR LF line ends and the file’s mode', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', '\uFEFFone\r\ntwo\r\n');
     chmodSync(path, 0o640);
@@ -249,7 +249,7 @@ describe('edit', () => {
     expect(lstatSync(join(project.dir, 'link.txt')).isSymbolicLink()).toBe(true);
   });
 
-  test('a permission is for the real folder of a file', async () => {
+  test('a permission names the real folder of a file', async () => {
     const project = await makeProject();
     project.write('real/a.txt', 'one');
     symlinkSync('../real', join(project.dir, 'real/link'));
@@ -264,7 +264,7 @@ describe('edit', () => {
     ]);
   });
 
-  test('matches the text again if the file has changed in the meantime', async () => {
+  test('searches the text again if the file has changed since the question', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one\ntwo\n');
     const tool = editTool(nothingHidden);
@@ -280,7 +280,7 @@ describe('edit', () => {
     expect(project.read('a.txt')).toBe('three');
   });
 
-  test('rejects a link that leads to another file than people were shown', async () => {
+  test('rejects a link that now leads to another file than people were shown', async () => {
     const project = await makeProject();
     project.write('a.txt', 'one');
     project.write('b.txt', 'one');
@@ -321,7 +321,7 @@ describe('edit', () => {
     expect(contentOf(project.dir)).toEqual(before);
   });
 
-  test('replaces the file atomically: no reader sees half of it', async () => {
+  test('replaces the file atomically: a reader gets either the old or the new file', async () => {
     const project = await makeProject();
     const path = project.write('a.txt', 'one');
     linkSync(path, join(project.outside, 'same'));
@@ -332,7 +332,7 @@ describe('edit', () => {
 });
 
 describe('list', () => {
-  test('shows folders and files, links as such, and hidden or ignored ones only if asked', async () => {
+  test('lists folders and files, links as links, and hidden or ignored entries only on request', async () => {
     const project = await makeProject();
     for (const name of ['src/a.ts', 'src/deep/b.ts', 'c.md', 'out/x.js', '.env', '.git/config']) {
       project.write(name, '');
@@ -361,7 +361,7 @@ describe('list', () => {
     expect(await list({ path: 'out' })).toEqual(['out/x.js']);
   });
 
-  test('is limited, and says so', async () => {
+  test('is limited, and a note names the limit', async () => {
     const project = await makeProject();
     for (let at = 0; at < 600; at++) writeFileSync(join(project.dir, `file-${at}`), '');
     const { output } = await call(listTool(nothingHidden), project, {});
@@ -371,7 +371,7 @@ describe('list', () => {
 
   test('continues after a folder that cannot be opened', async () => {
     const project = await makeProject();
-    // The folder's name is not valid text, so the decoded name does not lead to the folder.
+    // The folder's name is not valid UTF-8, so the decoded name does not lead to the folder.
     mkdirSync(Buffer.concat([Buffer.from(`${project.dir}/a`), Buffer.from([0xff])]));
     project.write('b/c', '');
     const { output } = await call(listTool(nothingHidden), project, { depth: 2 });
@@ -405,7 +405,7 @@ describe('an additional folder', () => {
     return { project: withIt, beside };
   };
 
-  test('is read, searched, listed and changed by absolute paths, and no other folder is', async () => {
+  test('is read, searched, listed and changed by absolute paths, while no other folder is accessible', async () => {
     const { project, beside } = await make();
     const path = join(beside, 'notes.txt');
     await call(writeTool(nothingHidden), project, { path, content: 'one\n' });
@@ -424,7 +424,7 @@ describe('an additional folder', () => {
     );
   });
 
-  test('is not accessible once a link has replaced it', async () => {
+  test('is not accessible after a link has replaced it', async () => {
     const { project, beside } = await make();
     rmdirSync(beside);
     symlinkSync(project.outside, beside);

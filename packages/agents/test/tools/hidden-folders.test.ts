@@ -1,4 +1,4 @@
-/** Liminal's own data folder, which is in the project if the project is the home folder. */
+/** Tests Liminal's own data folder, which is in the project if the project is the home folder. */
 import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -29,10 +29,10 @@ beforeEach(async () => {
 
 const named = (name: string): Tool => tools.find((tool) => tool.name === name)!;
 
-/** Fields that tools with a path may need besides the path. */
+/** Further fields that tools with a path may need. */
 const more = { content: 'CHANGED', oldText: secret, newText: 'CHANGED', pattern: '.' };
 
-/** The tools without a path. Tests of `bash` are below; the other two read no file. */
+/** The tools without a path. `bash` is tested below; `plan` and `fetch` read no files. */
 const withoutPath = ['bash', 'plan', 'fetch'];
 
 describe('every tool that takes a path', () => {
@@ -41,7 +41,7 @@ describe('every tool that takes a path', () => {
   );
   const names = withPath.map(({ name }) => name);
 
-  test('is tested, and all tools are known', () => {
+  test('is tested, and the list of tools is complete', () => {
     const all = builtInTools({ fetch: true }).map(({ name }) => name);
     expect(all.filter((name) => !names.includes(name))).toEqual(withoutPath);
     expect(names).toEqual(['read', 'write', 'edit', 'list', 'search']);
@@ -79,7 +79,7 @@ describe('every tool that takes a path', () => {
   });
 
   test.each(names.filter((name) => name !== 'list'))(
-    'rejects another name of a hidden file: %s',
+    'rejects a second name (hard link) of a hidden file: %s',
     async (name) => {
       const before = contentOf(data);
       const said = await refusal(call(named(name), project, { ...more, path: 'src/hard' }));
@@ -89,7 +89,7 @@ describe('every tool that takes a path', () => {
   );
 
   test.each(names)(
-    'reveals nothing of a hidden folder when it covers the whole project: %s',
+    'shows nothing of a hidden folder that contains the whole project: %s',
     async (name) => {
       const input = { ...more, path: '.', hidden: true, ignored: true, depth: 20, glob: '**' };
       const said = await refusal(call(named(name), project, input));
@@ -98,13 +98,13 @@ describe('every tool that takes a path', () => {
   );
 });
 
-test('the search without ripgrep finds no hidden file, not even by another name', async () => {
+test('the search without ripgrep does not find a hidden file, not even by a second name', async () => {
   const tool = searchTool(new HiddenFolders([data]), { findProgram: async () => undefined });
   const { output } = await call(tool, project, { pattern: 'SECRET|^a$', glob: '**' });
   expect(output).toBe('src/a.txt\n1: a');
 });
 
-test('a project that is the hidden folder, or is in it, shows nothing', async () => {
+test('a project that is the hidden folder, or is inside it, shows nothing', async () => {
   for (const dir of [data, join(data, 'sub')]) {
     for (const [name, path] of [
       ['read', 'token'],
@@ -129,20 +129,20 @@ test.each(['a link', 'another name'])(
 );
 
 describe('a file with several names', () => {
-  test('is hidden if it got the other name, or was created in the folder, after an earlier scan', async () => {
+  test('is hidden if it got its second name, or was created in the folder, after an earlier scan', async () => {
     const read = async (path: string) => refusal(call(named('read'), project, { path }));
     expect(await read('src/hard')).toContain('belongs to Liminal itself');
     project.write('data/later', secret);
     linkSync(join(data, 'later'), join(project.dir, 'later'));
     expect(await read('later')).toContain('belongs to Liminal itself');
-    // Replace a file in the way in which Liminal replaces its own files.
+    // Replaces a file in the way in which Liminal replaces its own files.
     writeFileSync(join(project.dir, 'next'), secret);
     renameSync(join(project.dir, 'next'), join(data, 'later'));
     linkSync(join(data, 'later'), join(project.dir, 'newest'));
     expect(await read('newest')).toContain('belongs to Liminal itself');
   });
 
-  test('is hidden if it got the other name after an earlier scan, and the clock was set back in between', async () => {
+  test('is hidden if it got its second name after an earlier scan, even if the clock was set back in between', async () => {
     const read = async (path: string) => refusal(call(named('read'), project, { path }));
     const now = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: now + 86_400_000 });

@@ -1,6 +1,6 @@
 /** Commands, from the programs' manuals, that run a program, write a file, or read files outside of the project. */
 
-/** Commands that create a file or folder `ran` in the test's repository, so that the test sees their effect. */
+/** Commands that create a file or folder `ran` in the test's repository, so that the test can see the effect. */
 export const acting = [
   // git starts a program.
   "git grep -O'touch ran;true' needle",
@@ -123,9 +123,9 @@ export const acting = [
   "perl -e 'system(q(touch ran))'",
 ] as const;
 
-/** Commands that the test does not run. */
+/** Commands that the test only checks and does not run. */
 export const others = [
-  // Commands by which git reads files outside of the repository.
+  // Commands with which git reads files outside of the repository.
   'git diff --no-index /etc/passwd a.txt',
   'git diff /etc/passwd a.txt',
   'git diff a.txt /etc/passwd',
@@ -141,7 +141,7 @@ export const others = [
   'git blame -S/etc/passwd a.txt',
   'git ls-files -X /etc/passwd',
   'git ls-files --exclude-from=/etc/passwd',
-  // Commands that run programs named by the repository's attributes, or read the standard input.
+  // Commands that run programs named in the repository's attributes, or that read the standard input.
   'git diff --ext-diff',
   'git diff --textconv',
   'git diff --textc',
@@ -242,7 +242,7 @@ export const others = [
   'git status -uno --exec=x',
   'git rev-parse --parseopt x',
   'git rev-parse --git-path x',
-  // Programs that run other programs, or code from a project or from the network.
+  // Programs that run other programs, or run code from a project or from the network.
   'rg --pre ./evil needle',
   'rg --pre=./evil needle',
   'rg --hostname-bin ./evil --hyperlink-format=default needle',

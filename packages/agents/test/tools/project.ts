@@ -1,4 +1,4 @@
-/** A project folder for tools, with a folder outside of it that they must not access. */
+/** A project folder for tests of tools, and a folder outside of it, which the tools must not access. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import type { Folders } from '../../src/own/tools/project/project-path.ts';
 import type { Tool, ToolResult } from '../../src/own/tools/tool.ts';
 import { ToolError } from '../../src/own/tools/tool-error.ts';
 
-/** The hidden folders of tests that are not about hidden folders: none. */
+/** No hidden folders, for tests of other things. */
 export const nothingHidden = new HiddenFolders();
 
 export interface Project {
@@ -44,7 +44,7 @@ export async function makeProject(): Promise<Project> {
   };
 }
 
-/** Each file of a folder with its content and mode. */
+/** The content and mode of each file in a folder. */
 export function contentOf(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
@@ -61,7 +61,7 @@ export interface CallOptions {
   files?: ClientFiles;
 }
 
-/** Runs a call as the tool loop would: parses the input, gets the call's face, then runs the call. */
+/** Runs a call in the way of the tool loop: parses the input, gets the call's description, then runs the call. */
 export async function call<Input>(
   tool: Tool<Input>,
   { dir, folders = { projectDir: dir } }: { dir: string; folders?: Folders },
@@ -73,7 +73,7 @@ export async function call<Input>(
   return tool.run(parsed, { ...folders, files, signal, print });
 }
 
-/** The message of a call's ToolError; any other error is thrown, as a fault of Liminal. */
+/** Returns the message of a call's ToolError; throws any other error. */
 export async function refusal(calling: Promise<unknown>): Promise<string> {
   try {
     return `not refused: ${JSON.stringify(await calling)}`;

@@ -1,4 +1,4 @@
-/** A program that swaps a folder or file with a link that leads out, as fast as it can. */
+/** A program that, as fast as possible, swaps a folder or file with a link that leads out of the project. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 const script = `
 const { renameSync, rmSync, symlinkSync } = require('node:fs');
 const [, place, target] = process.argv;
-// Removes what is in the place; of a link, only the link and not its target.
+// Removes the entry at the place; of a link, only the link and not its target.
 const clear = () => rmSync(place, { recursive: true, force: true });
 const attempt = (step, instead) => { try { step(); } catch { instead?.(); } };
 const wait = () => { for (let at = 0; at < 2000; at += 1); };
@@ -18,18 +18,18 @@ const steps = [
 ];
 process.stdout.write('ready');
 for (;;) {
-  // A step that fails clears the place; even that can fail if a tool writes there, and the next round tries again.
+  // If a step fails, the place is cleared. If the racer had ended early, the calls would have run without interference.
   for (const step of steps) attempt(step, () => attempt(clear));
 }`;
 
-/** @param target - The target of the link that is in the place from time to time. */
+/** @param target - The target of the link that is at `place` from time to time. */
 export async function startRacer(place: string, target: string): Promise<void> {
   const racer = spawn(process.execPath, ['-e', script, place, target], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(racer, 'exit');
   onTestFinished(async () => {
-    // If the racer had ended, the calls would not have been raced.
+    // If the racer had ended early, the calls would not have been raced.
     expect(racer.exitCode).toBeNull();
     racer.kill('SIGKILL');
     await exited;

@@ -1,4 +1,7 @@
-/** Commands that only read, by the beginning that people are offered to allow. The test runs each of them. */
+/**
+ * Read-only commands, grouped by the beginning for which people can store a permission. The test runs each of the
+ * commands.
+ */
 export const reading: Record<string, readonly string[]> = {
   'git status': [
     'git status',

@@ -1,4 +1,4 @@
-/** Programs that a repository's own configuration names, tested with the installed git. */
+/** Tests programs that a repository's own configuration names, with the installed git. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { bashTool } from '../../src/own/tools/bash.ts';
 import { isAllowed } from '../../src/own/tools/index.ts';
 import { call, makeProject, nothingHidden, type Project } from './project.ts';
 
-/** All rules that a person may have stored for commands that only read. */
+/** All rules that a person may have stored for read-only commands. */
 const rules = [
   'status',
   'diff',
@@ -25,7 +25,7 @@ let project: Project;
 let home: string;
 let marker: string;
 
-/** Runs commands as a person would, in a terminal. */
+/** Runs commands in the way of a person in a terminal. */
 function person(...commands: string[]): string {
   const { stdout, stderr, status } = spawnSync(
     '/bin/sh',
@@ -53,25 +53,25 @@ beforeEach(async () => {
   vi.stubEnv('HOME', home);
   vi.stubEnv('GIT_CONFIG_NOSYSTEM', '1');
   person(...repositorySetup);
-  // The program is in the project, where the model may edit it.
+  // The program is in the project, so the model may edit it.
   writeProgram(join(project.dir, 'prog'));
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** Whether the command would run without a question. */
+/** Whether the command would be run without asking people. */
 async function isUnasked(command: string, given = rules): Promise<boolean> {
   const needed = await bashTool(nothingHidden).needs({ command }, project.folders);
   return isAllowed(needed ?? [], given);
 }
 
-/** Whether the model's program ran when a model called the command, without an answer from a person. */
+/** Whether the model's program ran when a model called the command and no person answered a question. */
 async function starts(command: string, given = rules): Promise<boolean> {
   rmSync(marker, { force: true });
   if (await isUnasked(command, given)) await call(bashTool(nothingHidden), project, { command });
   return existsSync(marker);
 }
 
-/** Whether git itself starts the program. */
+/** Whether git starts the program if Liminal is not involved. */
 function reallyStarts(command: string): boolean {
   rmSync(marker, { force: true });
   spawnSync('/bin/bash', ['-c', command], { cwd: project.dir, timeout: 60_000 });
@@ -94,7 +94,7 @@ describe('SAFE: a program that the repository names', () => {
       expect(await starts(command, given)).toBe(false);
       expect(await isUnasked(command, given)).toBe(runs);
       expect(await isUnasked(command, ['tool:bash'])).toBe(true);
-      // A command that a person allows exactly is run as it is.
+      // If a person allows exactly this command, it is run unchanged.
       const exact = command.split(/ *(?:;|&&|\|) */).map((part) => `exact:${part}`);
       expect(await isUnasked(command, exact)).toBe(true);
     },
@@ -111,7 +111,7 @@ describe('SAFE: a program that the repository names', () => {
   );
 });
 
-test('programs that only other subcommands of git start need no question', async () => {
+test('programs that only other subcommands of git start cause no question', async () => {
   const keys = [
     'core.pager',
     'pager.status',
@@ -214,24 +214,24 @@ describe('no question is asked', () => {
   });
 });
 
-test('a person’s own external diff shows the changes, also with a stored permission', async () => {
+test('an external diff that a person has configured shows the changes, also with a stored permission', async () => {
   person('git config --global diff.external "echo shown by"');
   const { output } = await call(bashTool(nothingHidden), project, { command: 'git diff' });
   expect(output).toMatch(/^shown by a\.txt/);
 });
 
-test('hooks run for commands that do more than read', async () => {
+test('hooks run for commands that are not read-only', async () => {
   person('git config core.hooksPath .husky; mkdir .husky; cp prog .husky/pre-commit');
   await call(bashTool(nothingHidden), project, { command: 'git status; git commit -qam x' });
   expect(existsSync(marker)).toBe(true);
 });
 
-test('for a repository that cannot be read, people are asked', async () => {
+test('if a repository cannot be inspected, people are asked', async () => {
   writeFileSync(join(project.dir, '.git/config'), '[core\n');
   expect(await isUnasked('git status')).toBe(false);
 });
 
-test('for git lfs that is set up only in this repository, people are asked', async () => {
+test('if git lfs is set up only in this repository, people are asked', async () => {
   person('git config filter.lfs.process "git-lfs filter-process"');
   for (const command of ['git status', 'git log -5']) {
     expect(await isUnasked(command)).toBe(false);

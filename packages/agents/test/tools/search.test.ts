@@ -6,7 +6,7 @@ import { searchTool, type SearchOptions } from '../../src/own/tools/search.ts';
 import { findRipgrep } from '../../src/own/tools/search/ripgrep.ts';
 import { call, makeProject, refusal, nothingHidden } from './project.ts';
 
-test('ripgrep comes with the dependencies', async () => {
+test('ripgrep is installed with the dependencies', async () => {
   const program = await findRipgrep(undefined);
   expect(program).toContain('node_modules/@vscode/ripgrep-');
   expect(execFileSync(program!, ['--version'], { encoding: 'utf8' })).toMatch(/^ripgrep \d/);
@@ -30,7 +30,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     return project;
   }
 
-  test('returns files by name, and lines with their numbers', async () => {
+  test('returns lines with their numbers, by file name', async () => {
     const project = await someFiles();
     expect(await search(project, {})).toBe(
       'b.txt\n2: foo\n7: Foo bar foo\n\nsrc/a.ts\n1: foo()\n\nsrc/deep/a.js\n1: // foo',
@@ -45,7 +45,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     );
   });
 
-  test('covers a folder or a file, selects by globs, and can ignore case', async () => {
+  test('searches a folder or a file, selects files by globs, and can ignore case', async () => {
     const project = await someFiles();
     expect(await search(project, { path: 'src/deep' })).toBe('src/deep/a.js\n1: // foo');
     expect(await search(project, { path: 'b.txt', pattern: '^FOO', ignoreCase: true })).toBe(
@@ -57,7 +57,7 @@ describe.each(engines)('a search %s', (_name, options) => {
     expect(await search(project, { path: 'src', glob: 'deep/*' })).toBe('src/deep/a.js\n1: // foo');
   });
 
-  test('leaves out hidden, ignored and binary files, and follows no link', async () => {
+  test('leaves out hidden, ignored and binary files, and does not follow links', async () => {
     const project = await makeProject();
     for (const name of ['.env', '.git/x', 'out/x', 'a.log', 'src/b.log', 'src/c', 'seen']) {
       project.write(name, 'foo\n');
@@ -125,7 +125,7 @@ describe.each(engines)('a search %s', (_name, options) => {
   });
 });
 
-test('a line that is too long to read is reported', async () => {
+test('if a line is too long to read, that is reported', async () => {
   const project = await makeProject();
   project.write('min.js', `${'x'.repeat(3_000_000)}foo\n`);
   const { output } = await call(searchTool(nothingHidden), project, { pattern: 'foo' });
@@ -139,10 +139,10 @@ test('bytes that are not UTF-8 are found and shown', async () => {
   expect(output).toBe('latin1\n1: f\uFFFDr foo');
 });
 
-test('a match that ripgrep reports is shown only if the file contains it', async () => {
+test('a line that ripgrep reports is shown only if the file in the project contains it', async () => {
   const project = await makeProject();
   project.write('a.txt', 'SAFE\n');
-  // As if the file had been a link to a secret while ripgrep read it.
+  // ripgrep reports a line as if the file had been a link to a secret while ripgrep read it.
   const record = (path: string) =>
     JSON.stringify({
       type: 'match',
@@ -162,7 +162,7 @@ test('a match that ripgrep reports is shown only if the file contains it', async
   expect((await call(tool, project, { pattern: 'S' })).output).toBe('Nothing matches.');
 });
 
-test('without ripgrep, a pattern that never finishes is ended in time, and blocks nothing', async () => {
+test('without ripgrep, a pattern that never finishes is ended at the time limit, and does not block other work', async () => {
   const project = await makeProject();
   project.write('a', `${'a'.repeat(40)}!\n`);
   const tool = searchTool(nothingHidden, { timeLimit: 2_000, findProgram: async () => undefined });
@@ -174,7 +174,7 @@ test('without ripgrep, a pattern that never finishes is ended in time, and block
   expect(ticks).toBeGreaterThan(20);
 });
 
-test('a hanging ripgrep is ended in time, or when the turn is stopped', async () => {
+test('a ripgrep that hangs is ended at the time limit, or when the turn is stopped', async () => {
   const project = await makeProject();
   const program = project.write('../slow', '#!/bin/sh\necho $$ > ../pid; exec sleep 300\n');
   chmodSync(program, 0o755);
@@ -201,7 +201,7 @@ function stopSoon(): AbortController {
   return abort;
 }
 
-test('the user’s own ripgrep is used if no other can be run, but never one from a relative folder', async () => {
+test('the user’s own ripgrep is used if there is no other that can be run, but never one from a relative folder', async () => {
   const project = await makeProject();
   const own = project.write('bin/rg', '#!/bin/sh\n');
   chmodSync(own, 0o755);

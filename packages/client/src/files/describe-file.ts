@@ -2,12 +2,15 @@ import { type ContentBlock, imageType } from '@liminal/protocol';
 
 export interface DescribedFile {
   name: string;
-  /** The MIME type, if it is known; may be empty. */
+  /** The file's MIME type, if it is known; may be empty. */
   type: string;
   bytes: Uint8Array;
 }
 
-/** Returns a file as a block of a message, which refers to it by `uri`. The content decides the type if both differ. */
+/**
+ * Returns a file as a block of a message, which refers to it by `uri`. If the file's name or type disagrees with its
+ * content, the content decides.
+ */
 export function describeFile({ name, type, bytes }: DescribedFile, uri: string): ContentBlock {
   const mimeType = typeOf(bytes, type);
   const described = { mimeType, uri, name, size: bytes.length };
@@ -23,13 +26,13 @@ function typeOf(bytes: Uint8Array, given: string): string {
   if (seen !== undefined) return seen;
   const [named = ''] = given.toLowerCase().split(';');
   if (String.fromCharCode(...bytes.subarray(0, 5)) === '%PDF-') return 'application/pdf';
-  // Browsers report TypeScript as video, and SVG is text for every agent.
+  // Browsers report TypeScript files as video. SVG counts as text, because every agent can read it as text.
   if (isText(bytes)) return named.startsWith('text/') ? named : 'text/plain';
   if (named === '' || named.startsWith('text/') || isReadable.test(named)) return unknownType;
   return named;
 }
 
-/** Types of images whose first bytes are known: a file of such a type with other first bytes is not an image. */
+/** Image types whose first bytes are known: a file with such a type and other first bytes is not an image. */
 const isReadable = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon)$/;
 
 function isText(bytes: Uint8Array): boolean {

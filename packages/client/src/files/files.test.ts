@@ -56,7 +56,7 @@ describe('an attached file', () => {
     expect(await text(files.read(`blob:${'2'.repeat(64)}`))).toBe('second');
   });
 
-  it('is uploaded once, however often it is requested', async () => {
+  it('is uploaded once, even if the upload is requested several times', async () => {
     const { files, server, stateOf } = device();
     const uri = await files.store(new Blob(['here']));
     files.start(uri);
@@ -70,7 +70,7 @@ describe('an attached file', () => {
     expect(stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('waits while the server is unavailable, and is uploaded when it is back', async () => {
+  it('waits while the server is unavailable, and is uploaded when the server is available again', async () => {
     const { files, server, stateOf } = device();
     server.answer = () => Promise.reject(away);
     const uri = await files.store(new Blob(['here']));
@@ -96,7 +96,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('can be sent even if nothing can be stored on this device', async () => {
+  it('can be sent even if this device cannot store it', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const { files, server } = device({ get: full, put: full, remove: full });
     const uri = await files.store(new Blob(['here']));

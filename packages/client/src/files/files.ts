@@ -6,7 +6,7 @@ import { Cell, type Store } from '../store.ts';
 import { localUri, newLocalUri, withUri } from './local-uri.ts';
 import type { FileStorage } from './storage.ts';
 
-/** The state of an upload. `waiting`: the server is unavailable. `failed`: a person must decide. */
+/** The state of a file's upload. `waiting`: the server is unavailable. `failed`: a person must decide what to do. */
 export type Upload =
   | { readonly state: 'uploading' | 'uploaded' | 'waiting' }
   | { readonly state: 'failed'; readonly problem: { code: string; message: string } };
@@ -17,22 +17,22 @@ const mostRecent = 16_000_000;
 interface FilesDeps {
   requests: Pick<Requests, 'putBlob' | 'getBlob'>;
   storage: FileStorage;
-  /** Whether the server is connected, as far as is known; when that changes, the owner must call `flush`. */
+  /** Whether the client believes that the server is connected; when that changes, the owner must call `flush`. */
   isConnected: () => boolean;
 }
 
 /**
- * Files of messages. A file that is attached here is stored on this device under a local name, and uploaded. Its
- * message may be sent before the upload ends.
+ * Files of messages. An attached file is stored on this device under a local name, and uploaded. The file's message may
+ * be sent before the upload ends.
  */
 export class Files {
-  /** The uploads by local name. */
+  /** The state of each upload, by the file's local name. */
   readonly uploads: Store<ReadonlyMap<string, Upload>>;
   readonly #cell = new Cell<ReadonlyMap<string, Upload>>(new Map());
   readonly #deps: FilesDeps;
-  /** Names on the server, or promises of them, by local name. */
+  /** For each local name, the file's name on the server, or the promise of it. */
   readonly #serverUris = new Map<string, Promise<string>>();
-  /** Files that the storage refused, by local name. */
+  /** Files that this device could not store, by local name. */
   readonly #unstored = new Map<string, Blob>();
   /**
    * The last uploaded files by their names on the server: a message that has just been sent shows its pictures without
@@ -50,17 +50,17 @@ export class Files {
     this.#retryTimer.cancel();
   }
 
-  /** Stores a file on this device. Returns its local name, which `upload` and blocks accept. */
+  /** Stores a file on this device. Returns the file's local name, for `start` and for blocks. */
   async store(bytes: Blob): Promise<string> {
     const uri = newLocalUri();
-    // If storage is full or closed, the file is sent from memory.
+    // If the storage is full or closed, the file is kept in memory and sent from there.
     await this.#deps.storage.put(uri, bytes).catch(() => this.#unstored.set(uri, bytes));
     return uri;
   }
 
   /**
-   * Returns the bytes of a file, by its local name or its name on the server. Throws `FILE_LOST` or the server's
-   * refusal.
+   * Returns the bytes of a file, by its local name or its name on the server. Throws `FILE_LOST`, or the error with
+   * which the server refused the file.
    */
   async read(uri: string): Promise<Blob> {
     const local = await this.#local(uri);
@@ -73,12 +73,12 @@ export class Files {
     return this.#deps.requests.getBlob(hash);
   }
 
-  /** Starts to upload a file, unless an upload was started before; `uploads` has the state. */
+  /** Starts to upload a file, unless its upload was already started; `uploads` has the state. */
   start(uri: string): void {
     if (!this.#cell.getSnapshot().has(uri)) this.#upload(uri).catch(() => undefined);
   }
 
-  /** Tries again to upload a file. */
+  /** Tries to upload a file again. */
   retry(uri: string): void {
     this.#upload(uri).catch(() => undefined);
   }
@@ -90,7 +90,10 @@ export class Files {
       if (state === 'waiting') this.retry(uri);
   }
 
-  /** Returns the blocks once all their bytes are on the server. Throws `FILE_LOST` or the server's refusal. */
+  /**
+   * Returns the blocks with the files' names on the server, when the server has all files. Throws `FILE_LOST`, or the
+   * error with which the server refused the file.
+   */
   async uploadAll(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     return Promise.all(
       blocks.map(async (block) => {
@@ -101,8 +104,8 @@ export class Files {
   }
 
   /**
-   * Called when the server has dropped an upload, so that the next `uploadAll` uploads the files again. False if no
-   * block has a local file.
+   * Call this method when the server has dropped an upload, so that the next `uploadAll` uploads the files again.
+   * Returns false if no block has a file of this device.
    */
   invalidateUploads(blocks: readonly ContentBlock[]): boolean {
     const uris = localUris(blocks);
@@ -110,7 +113,7 @@ export class Files {
     return uris.length > 0;
   }
 
-  /** Removes files from this device. Files on the server can still be read, also by their local names. */
+  /** Removes files from this device. The server still has the files, which can also be read by their local names. */
   forget(blocks: readonly ContentBlock[]): void {
     const uris = localUris(blocks);
     for (const uri of uris) {
@@ -121,7 +124,7 @@ export class Files {
     this.#cell.update((all) => new Map([...all].filter(([uri]) => !uris.includes(uri))));
   }
 
-  /** Resolves with the file's name on the server; joins an upload in progress. */
+  /** Resolves with the file's name on the server; waits for an upload that is already in progress. */
   #upload(uri: string): Promise<string> {
     const known = this.#serverUris.get(uri);
     if (known !== undefined) return known;
@@ -160,7 +163,7 @@ export class Files {
       return this.#setUpload(uri, { state: 'failed', problem: describeError(error) });
     }
     this.#setUpload(uri, { state: 'waiting' });
-    // Without a connection, the upload continues as soon as there is one.
+    // If there is no connection, `flush` continues the upload later.
     if (this.#deps.isConnected()) this.#retryTimer.schedule();
   }
 

@@ -1,11 +1,11 @@
-/** Stores the bytes of attached files until the server has their message; they may outlive the page. */
+/** Stores attached files until the server has their message. Files may be kept after the page was closed. */
 export interface FileStorage {
   get(uri: string): Promise<Blob | undefined>;
   put(uri: string, bytes: Blob): Promise<void>;
   remove(uri: string): Promise<void>;
 }
 
-/** For programs: files are lost when the program ends. */
+/** A storage in memory, for programs: files are lost when the program ends. */
 export function memoryFiles(): FileStorage {
   const kept = new Map<string, Blob>();
   return {

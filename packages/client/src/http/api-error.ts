@@ -1,8 +1,9 @@
 import { LiminalError, thrownMessage } from '@liminal/protocol';
 
 /**
- * A request that the server refused or never answered. `code` is the server's own, or `UNREACHABLE` (no answer) or
- * `UNEXPECTED_ANSWER` (not an answer of this protocol). `status` is the HTTP status, or 0 without an answer.
+ * The error of a request that the server refused or did not answer. `code` is the server's code, `UNREACHABLE` (no
+ * answer), or `UNEXPECTED_ANSWER` (an answer of another protocol). `status` is the HTTP status; 0 if there was no
+ * answer.
  */
 export class ApiError extends LiminalError {
   readonly status: number;
@@ -13,7 +14,10 @@ export class ApiError extends LiminalError {
   }
 }
 
-/** Temporary refusals: a service that the server needs is unavailable, or the session moves to another server. */
+/**
+ * The codes of temporary refusals: a service that the server needs is unavailable, or the session moves to another
+ * server.
+ */
 const temporaryCodes: ReadonlySet<string> = new Set([
   'UNREACHABLE',
   'SHUTTING_DOWN',
@@ -24,17 +28,17 @@ const temporaryCodes: ReadonlySet<string> = new Set([
   'STORE_READ_FAILED',
 ]);
 
-/** Whether the same request may succeed later. */
+/** Whether the same request may succeed if it is sent again later. */
 export function isTemporary(code: string): boolean {
   return temporaryCodes.has(code);
 }
 
-/** Status codes of a proxy in front of the server while the server is unavailable. */
+/** Status codes that a proxy sends while the server behind it is unavailable. */
 const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * Whether the request should be repeated once the server can be reached, because the failure does not concern its
- * content.
+ * Whether the request should be sent again when the server can be reached, because the failure is not about the
+ * request's content.
  */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -42,7 +46,7 @@ export function isRetryable(error: unknown): boolean {
   return isLocked || gateway.has(error.status) || isTemporary(error.code);
 }
 
-/** Code and message of any thrown value, for people. */
+/** Returns a code and a message for any thrown value, for people. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
   return { code: 'UNKNOWN', message: thrownMessage(error) };

@@ -6,27 +6,27 @@ import type { RequestAborter } from './request-aborter.ts';
 export interface HttpOptions {
   /** The server's address without a trailing slash; empty for the page's own origin. */
   baseUrl: string;
-  /** Sent as a bearer token; browsers are signed in by cookie and key, and need none. */
+  /** The bearer token of a program; browsers need none, because a cookie and a key sign them in. */
   token?: string | undefined;
-  /** The key that a browser got at sign-in and stores only for its origin. */
+  /** The key that sign-in has stored for the page's origin. */
   key?: (() => string | undefined) | undefined;
-  /** The span that requests belong to (W3C trace context), if any. */
+  /** The span to which the requests belong (W3C trace context), if there is one. */
   traceparent?: string | undefined;
-  /** Aborts the requests when the connection is found dead; absent for programs without a live connection. */
+  /** Aborts the requests if the connection proves to be dead; absent for programs without a live connection. */
   aborter?: RequestAborter | undefined;
 }
 
-/** The timeout of a request, ms. Starting an agent can take seconds; nothing should take longer than this. */
+/** The timeout of a request, ms. The longest time for any request; starting an agent may take seconds. */
 const requestTimeout = 60_000;
-/** The timeout of a file, ms: enough for the largest file over a phone's connection. */
+/** The timeout of a request with a file, in ms: enough for the largest file over a mobile connection. */
 const fileTimeout = 600_000;
 
-/** The time without an answer, ms, after which a request makes the connection suspect. */
+/** The time without an answer, in ms, after which the connection may be dead. */
 const slowAfter = 3_000;
 
 /**
- * This program's name: programs share one token, and the server lets them take turns by name. Browsers send their own
- * names.
+ * The name of this program: all programs share one token, and the server lets programs take turns by name. Browsers
+ * have names of their own.
  */
 const userAgent = 'document' in globalThis ? undefined : `Liminal ${newId()}`;
 
@@ -56,7 +56,7 @@ export async function call(
   try {
     return await attempt();
   } catch (error) {
-    // A request that changes nothing is sent again at once, over another connection.
+    // A request that changes nothing is sent again at once, over a new connection.
     if (method !== 'GET' || line?.aborted !== true || signal?.aborted === true) throw error;
     return attempt();
   } finally {
@@ -80,7 +80,7 @@ export async function sendFile(
   return readAnswer(response, `POST ${path}`);
 }
 
-/** Returns a file with the type that the server reports. Throws `ApiError`. */
+/** Returns a file, with the type that the server reports. Throws `ApiError`. */
 export async function getFile(
   options: HttpOptions,
   path: string,
@@ -95,7 +95,7 @@ export async function getFile(
   }
 }
 
-/** Returns a file as a stream; the caller ends it by `signal`, or by cancelling the stream. Throws `ApiError`. */
+/** Returns a file as a stream; the caller must end the stream by `signal`, or cancel it. Throws `ApiError`. */
 export async function streamFile(
   options: HttpOptions,
   path: string,
@@ -106,7 +106,7 @@ export async function streamFile(
   throw toApiError(await readJson(response), response.status, `GET ${path}`);
 }
 
-/** Returns a streamed answer, until either side ends it; undefined if it has no content. Throws `ApiError`. */
+/** Returns the stream of an answer; undefined if the answer has no content. Throws `ApiError`. */
 export async function stream(
   options: HttpOptions,
   path: string,
@@ -119,7 +119,7 @@ export async function stream(
   return response.status === 204 ? undefined : (response.body ?? undefined);
 }
 
-/** Returns the answer's JSON, or throws if it is a refusal. */
+/** Returns the answer's JSON; throws if the server refused the request. */
 async function readAnswer(response: Response, request: string): Promise<unknown> {
   const answer = await readJson(response);
   if (response.ok) return answer;

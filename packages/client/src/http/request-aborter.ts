@@ -1,15 +1,15 @@
 import { Emitter } from '../emitter.ts';
 
 /**
- * Aborts all requests in progress once the connection to the server is found dead. A browser itself waits for minutes
- * for an answer on a silent connection, and sends new requests over silent connections that it keeps open.
+ * Aborts all open requests when the connection to the server proves to be dead. Without the aborts, a browser waits
+ * several minutes for an answer on a dead connection, and sends new requests over its other dead connections.
  */
 export class RequestAborter {
   /** Emitted when a request failed, or has had no answer for some seconds: the connection may be dead. */
   readonly requestTrouble = new Emitter<void>();
   #controller = new AbortController();
 
-  /** Aborts when the requests that have begun until then must be given up. */
+  /** Aborts when the requests that have begun up to then must be abandoned. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -22,16 +22,16 @@ export class RequestAborter {
   }
 }
 
-/** The most HTTP/1.1 connections that browsers keep open to one server. */
+/** The most HTTP/1.1 connections that browsers open to one server. */
 const maxConnections = 6;
-/** The time that a kept connection has to answer, ms. */
+/** The time in which an open connection must answer, in ms. */
 const probeTimeout = 1_500;
 
-/** Makes the browser close its silent connections: a browser closes a connection whose request is aborted. */
+/** Makes the browser close its dead connections: it closes a connection when a request on it is aborted. */
 export async function closeSilentConnections(baseUrl: string): Promise<void> {
   const signal = AbortSignal.timeout(probeTimeout);
   const probes = Array.from({ length: maxConnections }, async (_, at) => {
-    // Each with a different address, because requests for the same address may wait for each other.
+    // Each request has another address, because requests with the same address may wait for each other.
     const response = await fetch(`${baseUrl}/healthz?connection=${at}`, {
       signal,
       cache: 'no-store',

@@ -17,7 +17,7 @@ type SearchOperation = typeof operations.search;
 /** All HTTP requests of the protocol's table. Each rejects with `ApiError`. */
 export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   /**
-   * Titles of sessions and items that contain every word of `text`; at most `limit` (default 20, maximum 100).
+   * Finds titles of sessions, and items, that contain every word of `text`; at most `limit` (default 20, maximum 100).
    * `signal` cancels the search.
    */
   search(
@@ -25,22 +25,22 @@ export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
     options?: { projectId?: string; limit?: number; signal?: AbortSignal },
   ): Promise<OperationResult<SearchOperation>>;
   /**
-   * Stores a file on the server; a block of a message then refers to it by `uri`. `mimeType` defaults to the file's
-   * own.
+   * Stores a file on the server; a block of a message then refers to it by `uri`. `mimeType`: by default the file's own
+   * type.
    */
   putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
-  /** A file of a message, by the hash in its `uri`. */
+  /** Returns a file of a message, by the hash in the file's `uri`. */
   getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
-  /** A session as a stream of JSON Lines. The file is incomplete if its last line is not of type `end`. */
+  /** A session as a file, streamed as JSON Lines. If the last line is not of type `end`, the file is incomplete. */
   exportSession(
     sessionId: string,
     options?: { signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
-  /** Uploads a session's file, plain or compressed by gzip. */
+  /** Uploads a session's file; the file may be compressed with gzip. */
   importSession(file: Blob, options?: { signal?: AbortSignal }): Promise<ImportResult>;
 }
 
-/** Typed requests, whose answers are checked by the protocol's schemas. */
+/** Makes typed functions for all requests; the protocol's schemas check the answers. */
 export function createRequests(options: HttpOptions): Requests {
   const methods = Object.entries(operations).map(([name, operation]) => [
     name,

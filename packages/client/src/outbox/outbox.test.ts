@@ -8,19 +8,19 @@ import { memoryOutbox, type OutboxStorage } from './storage.ts';
 
 const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
 
-/** A server that accepts each turn once, and can be away, lose its answer or refuse. */
+/** A server that accepts each turn once. Tests can make it unavailable, or let it refuse or lose its answer. */
 class Server {
   readonly taken = new Map<string, string>();
-  /** The attachments of each message, as the text of its files. */
+  /** The attachments of each message, as the text in the files. */
   readonly attached: string[][] = [];
   /** Uploaded files, by name. */
   readonly files = new Map<string, string>();
-  /** Messages for running turns, by their ids. */
+  /** The messages for running turns, by the messages' ids. */
   readonly steered = new Map<string, string>();
   /** Whether a turn runs. */
   runs = true;
   attempts = 0;
-  /** Whether each message may be a command. */
+  /** For each message, whether it may be a shell command. */
   readonly mayRun: boolean[] = [];
   does: 'answer' | 'be away' | 'lose the answer' | 'refuse' = 'answer';
 
@@ -87,7 +87,7 @@ async function attach(files: Files, text: string): Promise<ContentBlock> {
 }
 
 describe('a message', () => {
-  it('is kept until the server has it', async () => {
+  it('is stored until the server has it', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     const { outbox, states } = page(server, storage);
@@ -97,7 +97,7 @@ describe('a message', () => {
     expect(await storage.load()).toEqual([]);
   });
 
-  it('SAFE: may be a command only if the client allows commands', async () => {
+  it('SAFE: may be a shell command only if the client allows commands', async () => {
     const server = new Server();
     await page(server).outbox.send('s', '!ls');
     const isConnected = () => false;
@@ -108,7 +108,7 @@ describe('a message', () => {
     expect(server.mayRun).toEqual([false, true]);
   });
 
-  it('waits while the server is unavailable, and is sent in order when it is back', async () => {
+  it('waits while the server is unavailable; then waiting messages are sent in order', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -122,7 +122,7 @@ describe('a message', () => {
     expect(outbox.messagesOf('s')).toEqual([]);
   });
 
-  it('outlives its page, and is sent by the next page', async () => {
+  it('is kept after its page was closed, and is sent by the next page', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -134,7 +134,7 @@ describe('a message', () => {
     expect(next.states()).toEqual(['waiting', 'delivered']);
   });
 
-  it('keeps its turn id on each attempt, so that a lost answer does not cause a second turn', async () => {
+  it('has the same turn id on each attempt, so that a lost answer does not cause a second turn', async () => {
     const server = new Server();
     server.does = 'lose the answer';
     const { outbox } = page(server);
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect([server.attempts, server.messages]).toEqual([2, ['one']]);
   });
 
-  it('that is refused waits for a person, and does not block later messages', async () => {
+  it('that is refused waits for a person’s decision, and does not block later messages', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'refuse';
@@ -172,7 +172,7 @@ describe('a message', () => {
     expect(states()).toContain('gone');
   });
 
-  it('is sent even if storage fails', async () => {
+  it('is sent even if the storage fails', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const server = new Server();
     await page(server, { ...memoryOutbox(), put: full, load: full, remove: full }).outbox.send(
@@ -184,7 +184,7 @@ describe('a message', () => {
 });
 
 describe('a message for the running turn', () => {
-  it('is sent into it, and keeps its place among the others', async () => {
+  it('is sent into the running turn, and keeps its place among the other messages', async () => {
     const server = new Server();
     const { outbox, states } = page(server);
     await outbox.send('s', 'A word', [], { isSteer: true });
@@ -192,7 +192,7 @@ describe('a message for the running turn', () => {
     expect(states()).toEqual(['sending', 'delivered']);
   });
 
-  it('that waited until the turn was over is not sent as a turn of its own: a person decides', async () => {
+  it('that waited until the turn had ended is not sent as a new turn: a person decides', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -215,7 +215,7 @@ describe('a message for the running turn', () => {
 });
 
 describe('a message with files', () => {
-  it('is sent once they are uploaded, and then removed from this device', async () => {
+  it('is sent after its files are uploaded; then the files are removed from this device', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -226,7 +226,7 @@ describe('a message with files', () => {
       expect(await kept.get((block as { uri: string }).uri)).toBe(undefined);
   });
 
-  it('outlives its page with their bytes, which are shown while it waits', async () => {
+  it('is kept with the files after its page was closed, and the files are shown while the message waits', async () => {
     const [storage, kept] = [memoryOutbox(), memoryFiles()];
     const server = new Server();
     server.does = 'be away';
@@ -244,7 +244,7 @@ describe('a message with files', () => {
     expect(next.told[0]).toMatchObject({ state: 'waiting', blocks: [block] });
   });
 
-  it('that waited until the server dropped the upload uploads it again', async () => {
+  it('whose upload the server has dropped during the wait uploads the file again', async () => {
     const server = new Server();
     const { outbox, files } = page(server);
     const block = await attach(files, 'one');
@@ -254,13 +254,13 @@ describe('a message with files', () => {
     expect(server.attached).toEqual([['one']]);
   });
 
-  it('whose bytes are lost is refused with advice', async () => {
+  it('whose files are lost is refused, with advice', async () => {
     const { outbox, told } = page(new Server());
     await outbox.send('s', 'Look', [{ type: 'image', mimeType: 'image/png', uri: 'local:gone' }]);
     expect(told.at(-1)).toMatchObject({ state: 'refused', problem: { code: 'FILE_LOST' } });
   });
 
-  it('that is withdrawn during the upload is not sent, and its files stay', async () => {
+  it('that is withdrawn during the upload is not sent, and its files are kept', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -279,7 +279,7 @@ describe('a message with files', () => {
 });
 
 describe('two pages with one storage', () => {
-  it('send each message once, and both drop it', async () => {
+  it('send each message once, and both remove it', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';

@@ -7,7 +7,7 @@ import { newId } from '../new-id.ts';
 import { RetryTimer } from '../socket/retry-timer.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
-/** A change in a message's state; `waiting`: the server is unavailable. */
+/** A change in a message's state. `waiting`: the server is unavailable. */
 export type OutboxChange = UnsentMessage & {
   readonly state: 'sending' | 'waiting' | 'refused' | 'delivered' | 'gone';
 };
@@ -16,27 +16,27 @@ interface OutboxDeps {
   requests: Pick<Requests, 'send' | 'steer'>;
   files: Pick<Files, 'uploadAll' | 'invalidateUploads' | 'forget'>;
   storage: OutboxStorage;
-  /** Whether the server is connected, as far as is known; when that changes, the owner must call `flush`. */
+  /** Whether the client believes that the server is connected; when that changes, the owner must call `flush`. */
   isConnected: () => boolean;
-  /** Whether messages that begin with `!` are commands of their writer. */
+  /** Whether messages that begin with `!` are shell commands of their sender. */
   runCommands?: boolean | undefined;
 }
 
 /**
- * Messages on their way to the server. Each is stored until the server has it, even if the page or the server restarts.
- * A message has the same turn id on each attempt, so that the server accepts it once. Messages of a session are sent in
- * order.
+ * Messages that the server does not have yet. Each message is stored until the server has it, even if the page or the
+ * server restarts. A message has the same turn id on each attempt, so that the server accepts it only once. The
+ * messages of a session are sent in order.
  */
 export class Outbox {
   readonly changed = new Emitter<OutboxChange>();
   readonly #deps: OutboxDeps;
   readonly #messages = new Map<string, UnsentMessage>();
-  /** The sending in progress, by session. */
+  /** The promise of the sending in progress, by session. */
   readonly #sending = new Map<string, Promise<void>>();
   readonly #retryTimer = new RetryTimer(() => this.flush());
-  /** Messages that were seen in storage: if they are missing there later, another page has sent or withdrawn them. */
+  /** Messages that the storage had. If one of them is missing there later, another page has sent or withdrawn it. */
   readonly #stored = new Set<string>();
-  /** Messages that were dropped here, although storage may still have them for a moment. */
+  /** Messages that were removed here, while the storage may still have them for a moment. */
   readonly #dropped = new Set<string>();
   #loaded: Promise<void> | undefined;
 
@@ -55,7 +55,7 @@ export class Outbox {
     this.#retryTimer.cancel();
   }
 
-  /** A session's messages that the server is not known to have, oldest first. */
+  /** Returns a session's messages that the server may not have, oldest first. */
   messagesOf(sessionId: string): UnsentMessage[] {
     return [...this.#messages.values()]
       .filter((message) => message.sessionId === sessionId)
@@ -63,8 +63,8 @@ export class Outbox {
   }
 
   /**
-   * Stores a message and sends it; with `isSteer` into the running turn. Resolves when the server has it, has refused
-   * it, or does not answer.
+   * Stores a message and sends it; with `isSteer`, sends it into the running turn. Resolves when the server has the
+   * message, has refused it, or does not answer.
    */
   async send(
     sessionId: string,
@@ -78,12 +78,12 @@ export class Outbox {
     const kind = isSteer && { isSteer };
     const unsent = { turnId: newId(), sessionId, message, ...attached, ...kind, sentAt };
     this.#setState(unsent, 'sending');
-    // If storage is full or closed, the message is still sent.
+    // If the storage is full or closed, the message is still sent.
     await this.#deps.storage.put(unsent).catch(() => undefined);
     await this.#flushSession(sessionId);
   }
 
-  /** Sends a refused message again. A message for a running turn becomes a message of its own. */
+  /** Sends a refused message again. A message for a running turn then starts its own turn. */
   async sendAgain(turnId: string): Promise<void> {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -93,7 +93,7 @@ export class Outbox {
     await this.#flushSession(held.sessionId);
   }
 
-  /** Withdraws a message, or drops a message that the server is known to have. */
+  /** Withdraws a message, or removes a message that the server has. */
   forget(turnId: string): void {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -107,7 +107,7 @@ export class Outbox {
     for (const sessionId of sessions) void this.#flushSession(sessionId);
   }
 
-  /** Sends a session's messages after those that are being sent, so that they keep their order. */
+  /** Sends a session's waiting messages, after those that are being sent, so that the order is kept. */
   #flushSession(sessionId: string): Promise<void> {
     const before = this.#sending.get(sessionId) ?? Promise.resolve();
     const { storage } = this.#deps;
@@ -117,7 +117,7 @@ export class Outbox {
   }
 
   async #sendAll(sessionId: string): Promise<void> {
-    // Another page may have sent some messages during the wait.
+    // Another page may have sent some of the messages during the wait.
     await this.#reload();
     const next = () => this.messagesOf(sessionId).find(({ problem }) => problem === undefined);
     for (let unsent = next(); unsent !== undefined; unsent = next()) {
@@ -126,7 +126,7 @@ export class Outbox {
     this.#retryTimer.reset();
   }
 
-  /** Sends one message. Returns true if the next one may be sent. */
+  /** Sends one message. Returns true if the next message may be sent. */
   async #attempt(unsent: UnsentMessage): Promise<boolean> {
     try {
       await this.#deliver(unsent);
@@ -142,7 +142,7 @@ export class Outbox {
     try {
       await this.#request(unsent);
     } catch (error) {
-      // The server keeps an upload for a day, and the message may have waited longer.
+      // The server keeps an upload for one day, but the message may have waited longer.
       const isGone = error instanceof ApiError && error.code === 'BLOB_NOT_FOUND';
       if (!isGone || !this.#deps.files.invalidateUploads(blocks)) throw error;
       await this.#request(unsent);
@@ -152,7 +152,7 @@ export class Outbox {
   async #request({ isSteer, sessionId, message, turnId, blocks }: UnsentMessage): Promise<void> {
     const { files, requests, runCommands = false } = this.#deps;
     const attached = blocks === undefined ? {} : { blocks: await files.uploadAll(blocks) };
-    // The message was withdrawn during the upload of its files.
+    // The message was withdrawn while its files were uploaded.
     if (!this.#messages.has(turnId)) return;
     if (isSteer) await requests.steer(sessionId, message, turnId, attached);
     else
@@ -163,13 +163,13 @@ export class Outbox {
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {
-    // The message was withdrawn in the meantime, or is shown by the server although its answer was lost.
+    // The message was withdrawn, or the server's answer was lost but the server shows the message.
     if (!this.#messages.has(unsent.turnId)) return true;
     if (isRetryable(error)) {
       for (const one of this.messagesOf(unsent.sessionId)) {
         if (one.problem === undefined) this.changed.emit({ ...one, state: 'waiting' });
       }
-      // Without a connection, sending continues as soon as there is one.
+      // If there is no connection, `flush` continues sending later.
       if (this.#deps.isConnected()) this.#retryTimer.schedule();
       return false;
     }
@@ -179,7 +179,7 @@ export class Outbox {
     return true;
   }
 
-  /** Applies what other pages have stored, sent and withdrawn. */
+  /** Applies changes by other pages: messages that they have stored, sent or withdrawn. */
   async #reload(): Promise<void> {
     const stored = await this.#deps.storage.load().catch(() => undefined);
     if (stored === undefined) return;
@@ -206,7 +206,8 @@ export class Outbox {
   }
 
   #drop(unsent: UnsentMessage, state: 'delivered' | 'gone'): void {
-    // A withdrawn message may be edited again with its files, so only delivered files are removed.
+    // Only the files of delivered messages are removed, because a person may edit a withdrawn message again with its
+    // files.
     if (state === 'delivered') this.#deps.files.forget(unsent.blocks ?? []);
     this.#messages.delete(unsent.turnId);
     this.#dropped.add(unsent.turnId);

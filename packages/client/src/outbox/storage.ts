@@ -1,37 +1,38 @@
 import type { ContentBlock } from '@liminal/protocol';
 
-/** A message that a person has sent and that the server is not known to have. */
+/** A message that a person has sent, and that the server may not have. */
 export interface UnsentMessage {
   /**
-   * The id of the message's turn, a UUID. It is the same on each attempt, so that the server accepts the message once.
+   * The id of the message's turn, a UUID. The id is the same on each attempt, so that the server accepts the message
+   * only once.
    */
   readonly turnId: string;
   readonly sessionId: string;
   readonly message: string;
-  /** The message's attachments; files that the server may not have yet have local names. */
+  /** The message's attachments; a file that the server may not have yet has a local name. */
   readonly blocks?: readonly ContentBlock[] | undefined;
-  /** Whether the message is for the running turn; `turnId` is then the message's id. */
+  /** Whether the message is for the running turn; then `turnId` is the message's own id. */
   readonly isSteer?: true | undefined;
-  /** ms since the epoch; messages are sent in this order. */
+  /** The time at which the message was written, in ms since the epoch; messages are sent in this order. */
   readonly sentAt: number;
-  /** Why the server refused the message, which then waits for a person's decision. */
+  /** The reason why the server refused the message, which now waits for a person's decision. */
   readonly problem?: { code: string; message: string } | undefined;
 }
 
-/** Stores unsent messages; if the medium allows it, they outlive the page. */
+/** Stores unsent messages; if the medium allows, they are kept after the page was closed. */
 export interface OutboxStorage {
   /** All stored messages, in no particular order. */
   load(): Promise<UnsentMessage[]>;
   /** Adds or replaces a message. */
   put(message: UnsentMessage): Promise<void>;
   remove(turnId: string): Promise<void>;
-  /** Calls `listener` when another page has changed the stored messages. */
+  /** Calls `listener` after another page has changed the stored messages. */
   onChange(listener: () => void): void;
-  /** Runs `work` for a session while no other page does. */
+  /** Runs `work` while no other page runs work for the same session. */
   withLock(sessionId: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** For programs: unsent messages are lost when the program ends. */
+/** A storage in memory, for programs: unsent messages are lost when the program ends. */
 export function memoryOutbox(): OutboxStorage {
   const kept = new Map<string, UnsentMessage>();
   return {

@@ -16,7 +16,7 @@ export const ClientProvider = ClientContext.Provider;
 
 export function useClient(): LiminalClient {
   const client = useContext(ClientContext);
-  if (client === undefined) throw new Error('useClient needs a ClientProvider above it.');
+  if (client === undefined) throw new Error('useClient must be called below a ClientProvider.');
   return client;
 }
 
@@ -24,7 +24,10 @@ export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.getSnapshot);
 }
 
-/** A session's live view, and its store for actions. The session is followed until `client.release`. */
+/**
+ * Returns a session's live view, and its store for actions. The subscription to the session lasts until
+ * `client.release`.
+ */
 export function useSession(sessionId: string): { view: SessionView; session: SessionStore } {
   const session = useClient().session(sessionId);
   return { view: useStore(session), session };

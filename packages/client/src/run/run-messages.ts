@@ -6,8 +6,8 @@ import { type HttpOptions, stream } from '../http/call.ts';
 export type RunMessage = EventSourceMessage;
 
 /**
- * Yields the server's messages about a run after `lastEventId`, in the pieces in which they arrive, until the
- * connection ends. Resolves with undefined if the run has ended with that event. With `waits` it waits for a run that
+ * Yields the server's messages about a run after the event `lastEventId`, in batches as they arrive, until the
+ * connection ends. Resolves with undefined if `lastEventId` is the run's last event. With `waits`, waits for a run that
  * has not begun. Throws `ApiError`.
  */
 export async function runMessages(

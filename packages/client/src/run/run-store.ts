@@ -18,17 +18,17 @@ import { type RunMessage, runMessages } from './run-messages.ts';
 
 export interface RunView {
   phase: 'loading' | 'live' | 'ended' | 'failed';
-  /** The run so far, as history stores it; absent before its first event. */
+  /** The run so far, in the form that history stores; absent before the first event. */
   response?: RunResponse;
-  /** The run's items: the same whether the run was followed or loaded. */
+  /** The run's items; equal for a run that was followed and for a run that was loaded later. */
   entries: UpsertObject[];
-  /** Why the run cannot be followed. */
+  /** The reason why the run cannot be read. */
   problem?: { code: string; message: string };
 }
 
 /**
- * One live run: its canonical events, folded by the same reducer that makes history. After a broken connection it
- * reconnects and continues after the last event, until the run has ended.
+ * One live run: its canonical events, folded with the reducer that also makes history. If the connection breaks, the
+ * store reconnects and continues after the last event, until the run has ended.
  */
 export class RunStore implements Store<RunView> {
   readonly subscribe: Store<RunView>['subscribe'];
@@ -48,12 +48,12 @@ export class RunStore implements Store<RunView> {
     this.getSnapshot = this.#cell.getSnapshot;
   }
 
-  /** Follows the run until its end, or until `close`. */
+  /** Reads the run until it ends, or until `close`. */
   async open(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted && !hasEnded(this.#state)) {
       try {
-        // An answer without content means that no event follows the last one.
+        // An answer without content means that the run has no further events.
         if (!(await this.#read())) return this.#show('ended');
       } catch (error) {
         if (signal.aborted) return;
@@ -68,7 +68,7 @@ export class RunStore implements Store<RunView> {
     this.#closing.abort();
   }
 
-  /** Reads until the connection ends; false if there was nothing to read. */
+  /** Reads until the connection ends; returns false if the run has no further events. */
   async #read(): Promise<boolean> {
     const { signal } = this.#closing;
     const lastEventId = this.#lastEventId;
@@ -113,7 +113,7 @@ export class RunStore implements Store<RunView> {
   }
 }
 
-/** Whether a retry would have the same result. */
+/** Whether the same request would fail again. */
 function isClientError(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

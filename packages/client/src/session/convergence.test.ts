@@ -49,7 +49,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'get-older' } as const) },
 );
 
-/** A reader whose connection loses undelivered messages whenever it breaks. */
+/** A reader whose connection drops undelivered messages each time it breaks. */
 class Reader {
   view: SessionView = emptyView(sessionId);
   #way: ServerMessage[] = [];
@@ -89,7 +89,7 @@ class Reader {
     }
   }
 
-  /** Reads everything, including the oldest page. */
+  /** Reads all pages and messages, including the oldest page. */
   catchUp(): SessionView {
     if (!this.#connected) this.#subscribe(true);
     this.#deliver(Infinity);
@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A slow reader may get an item's newer state instead of some appends. The state has the cursor of the skipped
-   * append, since a later cursor would lose undelivered messages when the connection breaks.
+   * A slow reader may get the newer state of an item instead of some appends. The newer state has the cursor of the
+   * first skipped append, because a later cursor would lose undelivered messages if the connection breaks.
    */
   #skipAppend(): void {
     const index = this.#way.findIndex((told) => told.type === 'session:append');
@@ -132,7 +132,7 @@ function conversation(view: SessionView): unknown {
   }));
 }
 
-it('INV-7 any interleaving of drops, resubscribes, lost appends and older pages ends with the view of a fresh reader', () => {
+it('INV-7 after any drops, resubscriptions, lost appends and older pages, a reader ends with the view of a new reader', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120, size: 'max' }), (actions) => {
       const server = new ModelServer();

@@ -2,8 +2,8 @@ import type { HistoryMessage, HistoryPage, TurnSummary, UpsertObject } from '@li
 import type { SessionView, TurnView } from './view.ts';
 
 /**
- * Applies the start of a subscription, as in wire/websocket.ts: a `snapshot` replaces the whole view, a `tail` replaces
- * each turn that it names.
+ * Applies the start of a subscription (see wire/websocket.ts): a `snapshot` replaces the whole view, and a `tail`
+ * replaces each turn that it names.
  */
 export function applyHistory(view: SessionView, message: HistoryMessage): SessionView {
   const given = toTurns(message);
@@ -24,8 +24,8 @@ export function applyHistory(view: SessionView, message: HistoryMessage): Sessio
 }
 
 /**
- * Puts an older page in front. `requestedBefore` is the mark with which the page was requested: a page that no longer joins the
- * view (a snapshot arrived in between) is dropped.
+ * Puts an older page in front of the view. `requestedBefore` is the mark with which the page was requested: a page that
+ * does not join the view any more (because a snapshot has arrived) is dropped.
  */
 export function applyOlderPage(
   view: SessionView,
@@ -42,9 +42,10 @@ export function applyOlderPage(
 }
 
 /**
- * Joins the halves of a turn that the edge of a page has split: the older half goes before the held half. If an item of
- * the older half is held already, because it has changed in the meantime or belongs to a held item, it keeps its held
- * state and gets the page's place. Items from before both halves come first.
+ * Joins the two parts of a turn that a page boundary has split: the older part from the page, then the part in the
+ * view. The view may already have an item of the older part, because the item has changed since then or belongs to an
+ * item in the view. For an item that the view already has, the view's state is kept, at the page's place. Items from
+ * before both parts come first.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;
@@ -66,7 +67,10 @@ function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   return { ...held, items, earlier: earlier.length > 0 ? earlier : undefined };
 }
 
-/** Replaces turns by those of a tail. A tail reaches to the newest turn, so turns that it lacks come before it. */
+/**
+ * Replaces turns of the view by the tail's turns. A tail ends with the newest turn, so turns that it lacks are older
+ * than its turns.
+ */
 function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
   const named = new Set(given.map((turn) => turn.turnId));
   const kept = held.filter((turn) => !named.has(turn.turnId));
@@ -90,8 +94,8 @@ function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObje
 }
 
 /**
- * Returns the given turn, with held objects for everything that did not change, so that a reconnect renders nothing
- * again.
+ * Returns the given turn, with the view's own objects for everything that has not changed, so that a reconnect renders
+ * nothing again.
  */
 function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   if (held === undefined || held === given) return given;
@@ -106,7 +110,10 @@ function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   return sameHead(held, given) ? held : { ...given, items: held.items };
 }
 
-/** Whether two items have the same JSON: both come from the same schema, so their keys have the same order. */
+/**
+ * Whether two items have the same JSON. The order of keys does not matter, because both items come from the same
+ * schema.
+ */
 function same(a: UpsertObject, b: UpsertObject): boolean {
   return JSON.stringify({ ...a, emittedAt: '' }) === JSON.stringify({ ...b, emittedAt: '' });
 }

@@ -30,7 +30,7 @@ const says = (id: string, content: string): EventPayload[] => [
   { type: 'item_start', itemId: id, itemType: 'message', origin: 'agent' },
   { type: 'item_done', itemId: id, finalItem: { type: 'message', id, content, origin: 'agent' } },
 ];
-/** A call of a model, with an id that a later turn does not give it again. */
+/** A model's call; a later turn that repeats the call gives it another id. */
 function calls(turnId: string, callId: string): EventPayload[] {
   const call = { name: 'bash', callId, arguments: '{}' };
   const id = `${turnId}:${callId}`;
@@ -44,7 +44,7 @@ function asks(turnId: string, callId: string): EventPayload[] {
   const itemId = `${turnId}:approval:asks ${callId}`;
   return [{ type: 'item_start', itemId, itemType: 'approval', ...question(callId) }];
 }
-/** The beginning of an output. */
+/** The beginning of a call's output. */
 function prints(turnId: string, callId: string, text: string): EventPayload[] {
   const itemId = `${turnId}:${callId}:out`;
   return [
@@ -67,7 +67,7 @@ function gives(turnId: string, callId: string, output: string): EventPayload[] {
 }
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A run with these payloads; without a terminal event, the end of its server cuts it off. */
+/** A run with these payloads; without a terminal event, the run is cut off by its server's end. */
 function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LOST') {
   const of = { turnId, runId: turnId, sessionId };
   const events = runOf(payloads, of);
@@ -79,7 +79,7 @@ function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LO
   return runOf([...payloads, ...closing, { type: 'response_error', error }], of);
 }
 
-/** The turns of readers that followed the runs. */
+/** The turns of readers that were subscribed during the runs. */
 function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const messages = runs.flatMap((events) => {
     let state = startUpsertFold();
@@ -100,7 +100,7 @@ function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return messages.reduce((view, one) => applyMessage(view, one, 0), emptyView(sessionId)).turns;
 }
 
-/** The turns of readers that load the runs later. */
+/** The turns of readers that load the runs afterwards. */
 function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const responses = runs.flatMap(
     (events) => toResponse(events.reduce(foldResponse, emptyResponse())) ?? [],
@@ -110,7 +110,7 @@ function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return applyMessage(emptyView(sessionId), page, 0).turns;
 }
 
-/** A turn as people see it: its items, and the sentence at its end. */
+/** A turn in the form that people see: its items, and the sentence at its end. */
 const picture = (turn: JoinedTurn) => ({
   items: turn.items.map((item) => item.itemId),
   ...(turn.continuedBy !== undefined && { in: turn.continuedBy, ends: continuationNote(turn) }),
@@ -124,7 +124,7 @@ describe.each([
 ])('%s', (_, read) => {
   const pictures = (...runs: StreamEvent[][]) => joinTurns(read(runs)).map(picture);
 
-  it('a continued turn keeps its text and results, without items that the next turn repeats', () => {
+  it('a continued turn keeps its text and results, but not the items that the next turn repeats', () => {
     const cut = run('t1', [
       begins('user'),
       ...says('said', 'I look, and then I run it.'),
@@ -141,7 +141,7 @@ describe.each([
     ]);
   });
 
-  it('a continuation is recognised from its first call on, even if no question is repeated', () => {
+  it('a continuation is recognised when it makes its first call, even if no question is repeated', () => {
     const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
     const next = run('t2', [
       begins('agent'),
@@ -156,7 +156,7 @@ describe.each([
     ]);
   });
 
-  it('a turn that is cut off twice has its sentence once', () => {
+  it('if a turn is cut off twice, its sentence is shown once', () => {
     const asking = (turnId: string, trigger: 'user' | 'agent') =>
       run(turnId, [begins(trigger), ...calls(turnId, 'a'), ...asks(turnId, 'a')]);
     expect(pictures(asking('t1', 'user'), asking('t2', 'agent'), asking('t3', 'agent'))).toEqual([
@@ -166,7 +166,7 @@ describe.each([
     ]);
   });
 
-  it('of two questions, the one that is not repeated stays', () => {
+  it('of two questions, the question that is not repeated stays', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'script'),
@@ -178,7 +178,7 @@ describe.each([
     expect(pictures(cut, next)[0]?.items).toEqual(['t1:script', 't1:approval:asks inner']);
   });
 
-  it('the output of a repeated call stays in the old turn', () => {
+  it('the output of a call that is repeated stays in the old turn', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'a'),
@@ -200,7 +200,7 @@ describe.each([
         parentCallId: 's',
       },
     ];
-    /** The script's calls have ids of their own, which a later turn does not give them again. */
+    /** A script's calls have ids of their own; a later turn that repeats the calls gives them other ids. */
     const within = (turnId: string, place: number) => {
       const id = `${itself(turnId)}:${place}`;
       const of = { callId: id, parentCallId: itself(turnId) };
@@ -258,7 +258,7 @@ describe.each([
     ];
     const before = { items: ['said', 't1:read'], in: 't2', ends: line };
 
-    it('that is continued is shown once, with all its items, from its call on', () => {
+    it('that is continued is shown once, with all its items, as soon as its call is repeated', () => {
       const lengths = again.map((_, index) => index + 1);
       for (const length of lengths.filter((one) => one > 2)) {
         const next = runOf(again.slice(0, length), { turnId: 't2', runId: 't2', sessionId });
@@ -271,7 +271,7 @@ describe.each([
       ]);
     });
 
-    it('that is allowed by now is also shown once', () => {
+    it('that needs no permission any more is also shown once', () => {
       const next = run('t2', [
         ...again,
         ...within('t2', 2).gives('b'),
@@ -281,7 +281,7 @@ describe.each([
       expect(pictures(cut, next)[0]).toEqual(before);
     });
 
-    it('that is not repeated stays whole', () => {
+    it('that is not repeated stays in the old turn, whole', () => {
       const next = run('t2', [begins('agent'), ...calls('t2', 'other'), done]);
       expect(pictures(cut, next)[0]?.items).toEqual([
         'said',
@@ -336,7 +336,7 @@ describe.each([
     expect(joinTurns(turns)).toEqual(turns);
   });
 
-  it('a turn of the server itself may be in between', () => {
+  it('a server turn may be between the two turns', () => {
     const told = { type: 'message', id: 'n', content: 'A task ended.', origin: 'system' } as const;
     const between = run('t', [
       begins('agent'),
@@ -348,7 +348,7 @@ describe.each([
   });
 });
 
-it('unchanged turns stay the same objects while the newest turn continues', () => {
+it('unchanged turns stay the same objects while the newest turn changes', () => {
   const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
   const next = [begins('agent'), ...calls('t2', 'a'), ...asks('t2', 'a')];
   const before = live([cut, runOf(next, { turnId: 't2', runId: 't2', sessionId })]);

@@ -26,25 +26,25 @@ describe('a message sent from here', () => {
     expect(sending.pending).toMatchObject([{ message: 'Do it', state: 'sending' }]);
   });
 
-  it('stays until the server shows it', () => {
+  it('is shown until the server shows it', () => {
     const sent = applyOutboxChange(sending, change('delivered'));
     expect(sent.pending).toMatchObject([{ state: 'sent' }]);
     expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('is not shown twice when its turn arrives before the answer to the request', () => {
+  it('is not shown twice if its turn arrives before the answer to the request', () => {
     const early = applyMessage(sending, upsert(userMessage), 0);
     expect(early.pending).toEqual([]);
     expect(applyOutboxChange(early, change('delivered')).pending).toEqual([]);
     expect(applyOutboxChange(early, change('waiting')).pending).toEqual([]);
   });
 
-  it('an equal message of another turn does not hide it', () => {
+  it('is not hidden by an equal message of another turn', () => {
     const other = message('t3', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
     expect(applyMessage(sending, upsert(other), 0).pending).toHaveLength(1);
   });
 
-  it('for the running turn is replaced by its item in that turn, or by a turn of its own', () => {
+  it('for the running turn is replaced by its item in that turn, or by its own turn', () => {
     const steering = applyOutboxChange(started, change('sending', { isSteer: true }));
     const other = message('t1', 'u', { origin: 'user', content: 'Do it' });
     expect(applyMessage(steering, upsert(other), 0).pending).toHaveLength(1);
@@ -53,19 +53,19 @@ describe('a message sent from here', () => {
     expect(applyMessage(steering, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('is replaced by the queued message', () => {
+  it('is replaced when the queue shows it', () => {
     const queued = { turnId: 't2', message: 'Do it', queuedAt: '', state: 'queued' } as const;
     const told = { type: 'session:info', sessionId, info: info({ queue: [queued] }) } as const;
     expect(applyMessage(sending, told, 0).pending).toEqual([]);
   });
 
-  it('shows that it waits for the server, and disappears when it is withdrawn', () => {
+  it('is shown as waiting for the server, and disappears if it is withdrawn', () => {
     const waiting = applyOutboxChange(sending, change('waiting'));
     expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
     expect(applyOutboxChange(waiting, change('gone')).pending).toEqual([]);
   });
 
-  it('keeps its text when it is refused, with the reason', () => {
+  it('keeps its text if it is refused, with the reason', () => {
     const problem = { code: 'PROCESS_CRASH', message: 'It ended.' };
     expect(applyOutboxChange(sending, change('refused', { problem })).pending).toMatchObject([
       { message: 'Do it', state: 'failed', error: problem },

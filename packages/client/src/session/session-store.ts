@@ -16,7 +16,7 @@ interface SessionDeps {
   outbox: Outbox;
 }
 
-/** One live session: its current view, and the actions of a person. */
+/** One live session: its current view, and the actions that a person can take. */
 export class SessionStore implements Store<SessionView> {
   readonly sessionId: string;
   readonly subscribe: Store<SessionView>['subscribe'];
@@ -26,7 +26,7 @@ export class SessionStore implements Store<SessionView> {
   #cleanups: (() => void)[] = [];
   #resyncing = false;
   #olderPage: Promise<void> | undefined;
-  /** Follows again after a temporary failure. */
+  /** Subscribes again after a temporary failure. */
   readonly #retryTimer = new RetryTimer(() => void this.#follow());
 
   constructor(sessionId: string, deps: SessionDeps) {
@@ -37,7 +37,7 @@ export class SessionStore implements Store<SessionView> {
     this.getSnapshot = this.#cell.getSnapshot;
   }
 
-  /** Opens the session on the server and follows it, through every reconnect, until `close`. */
+  /** Opens the session on the server, and stays subscribed to it across reconnects, until `close`. */
   open(): void {
     const { socket, outbox } = this.#deps;
     for (const unsent of outbox.messagesOf(this.sessionId)) {
@@ -61,24 +61,26 @@ export class SessionStore implements Store<SessionView> {
     this.#deps.socket.send({ type: 'session:unsubscribe', sessionId: this.sessionId });
   }
 
-  /** Tries again now after `phase` became `failed`; temporary failures are also retried automatically. */
+  /**
+   * Tries again now, after `phase` became `failed`; after a temporary failure the store also tries again automatically.
+   */
   async retry(): Promise<void> {
     this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
     await this.#follow();
   }
 
   /**
-   * Reports that a person begins to write a message, so that the agent may start. A failure shows when the message is
-   * sent.
+   * Reports that a person has begun to write a message, so that the agent may already start. If that fails, sending the
+   * message reports the failure.
    */
   prewarm(): void {
     this.#deps.requests.prewarm(this.sessionId).catch(() => undefined);
   }
 
   /**
-   * Sends a message, with `blocks` in addition to its text: local names from `client.files.store`, or blocks that the
-   * server accepts. The message is shown at once, and stored until the server has it. Resolves when the server has it,
-   * has refused it or is unavailable; the message's state shows which.
+   * Sends a message. `blocks` are attachments: with local names from `client.files.store`, or in a form that the server
+   * accepts. The message is shown at once, and is stored until the server has it. Resolves when the server has the
+   * message, has refused the message, or is unavailable; the message's state shows the outcome.
    */
   async send(
     message: string,
@@ -87,7 +89,7 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
-  /** Sends a message into the running turn, otherwise as `send`. */
+  /** Sends a message into the running turn; otherwise like `send`. */
   async steer(
     message: string,
     { blocks }: { blocks?: readonly ContentBlock[] } = {},
@@ -95,17 +97,17 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
   }
 
-  /** Withdraws a message that the server does not have. */
+  /** Withdraws a message that the server does not have yet. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a refused message again. A message for a running turn becomes a message of its own. */
+  /** Sends a refused message again. A message for a running turn then starts its own turn. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }
 
-  /** Loads the next older page, if there is one; calls during a load wait for that load. Throws `ApiError`. */
+  /** Loads the next older page, if there is one; during a load, further calls wait for that load. Throws `ApiError`. */
   loadOlder(): Promise<void> {
     this.#olderPage ??= this.#fetchOlder().finally(() => {
       this.#olderPage = undefined;
@@ -163,7 +165,7 @@ export class SessionStore implements Store<SessionView> {
     this.#cell.update((view) => applyOutboxChange(view, change));
   }
 
-  /** Drops messages that the server shows although its answers to them were lost. */
+  /** Removes unsent messages that the server shows, because its answers to them were lost. */
   #dropDelivered(before: SessionView['pending']): void {
     const { pending } = this.getSnapshot();
     if (pending === before) return;
@@ -171,7 +173,7 @@ export class SessionStore implements Store<SessionView> {
     for (const { turnId } of before) if (!open.has(turnId)) this.#deps.outbox.forget(turnId);
   }
 
-  /** The session is gone: stops following it and drops its unsent messages. */
+  /** The session was deleted: ends the subscription and removes the session's unsent messages. */
   #onDeleted(): void {
     const { outbox } = this.#deps;
     this.#cell.set({ ...emptyView(this.sessionId), phase: 'deleted' });
@@ -180,11 +182,11 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #fail(problem: { code: string; message: string }): void {
-    // The session was loaded before, so somebody has deleted it while the server was unavailable.
+    // The session could be loaded before, so it was deleted while the server was unavailable.
     const wasThere = this.getSnapshot().phase === 'ready';
     if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#onDeleted();
     this.#scheduleRetry(problem.code);
-    // Without an answer the connection will also break, which is handled there.
+    // If there was no answer, the connection will also break, and that is handled elsewhere.
     if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
       ...view,
@@ -194,7 +196,7 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #scheduleRetry(code: string): void {
-    // Without a connection, the session is followed again as soon as there is one.
+    // Without a connection, the store subscribes when there is one again.
     const isConnected = this.#deps.socket.status.state === 'open';
     if (this.#isOpen && isConnected && isTemporary(code)) this.#retryTimer.schedule();
   }

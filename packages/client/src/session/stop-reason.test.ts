@@ -14,13 +14,13 @@ test.each([
 });
 
 test.each(['end_turn', 'stop', 'stop_sequence', 'rewind', 'tasks_ended', undefined])(
-  'a turn that ended because of %s has no sentence',
+  'there is no sentence for a turn that ended because of %s',
   (finishReason) => {
     expect(stopReason({ ...turn, ...(finishReason && { finishReason }) })).toBeUndefined();
   },
 );
 
-test('a turn that was stopped or failed has no stop reason', () => {
+test('a turn that was stopped or has failed has no stop reason', () => {
   expect(stopReason({ ...turn, status: 'aborted', finishReason: 'cancelled' })).toBeUndefined();
   expect(stopReason({ ...turn, status: 'error', finishReason: 'max_tokens' })).toBeUndefined();
 });

@@ -3,12 +3,12 @@ import type { TurnView } from './view.ts';
 
 const tooLong = 'Stopped: the answer reached its length limit';
 
-/** The sentences by `finishReason`; a normal end has none. */
+/** The sentences for people, by `finishReason`; a normal end has no sentence. */
 const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   completed: undefined,
-  // A message in the turn reports this end.
+  // For this end, the turn has a message.
   notified: undefined,
   stop_sequence: undefined,
   max_tokens: tooLong,
@@ -20,10 +20,10 @@ const sentences: Record<string, string | undefined> = {
   refusal: 'Stopped: the model refused to continue',
 };
 
-/** Why a turn is incomplete although nobody stopped it, for people; unknown reasons are shown unchanged. */
+/** Returns why a turn is incomplete although nobody stopped it, for people; an unknown reason is returned unchanged. */
 export function stopReason(turn: TurnView): string | undefined {
   const { status, finishReason } = turn;
-  // A turn of the server has a message that reports its event.
+  // A server turn has a message about its event.
   if (status !== 'complete' || finishReason === undefined || isServerTurn(turn)) return undefined;
   if (Object.hasOwn(sentences, finishReason)) return sentences[finishReason];
   return `Stopped: ${finishReason}`;

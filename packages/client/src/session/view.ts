@@ -6,20 +6,21 @@ import type {
   UpsertObject,
 } from '@liminal/protocol';
 
-/** A turn as far as it is loaded: its summary and its items, oldest first. */
+/** The loaded part of a turn: its summary and its items, oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
   readonly turnId: string;
   readonly status: TurnSummary['status'];
   readonly items: readonly UpsertObject[];
   /**
-   * Items from before the oldest loaded page of the turn, which come first in `items`; with their indexes in the turn.
+   * Items that began before the oldest loaded page of the turn, each with its index in the turn; they come first in
+   * `items`.
    */
   readonly earlier?: HistoryPage['earlier'];
 }
 
-/** A message that was sent from here and that the server has not shown yet. */
+/** A message that was sent by this client and that the server does not show yet. */
 export interface PendingMessage {
-  /** The id of the turn that the message will start, chosen by this client. */
+  /** The id of the turn that the message will start; chosen by this client. */
   readonly turnId: string;
   /** Whether the message is for the running turn; `turnId` is then the message's id. */
   readonly isSteer?: true | undefined;
@@ -27,21 +28,22 @@ export interface PendingMessage {
   /** The message's attachments; a file with a local name (`local:…`) is read from `client.files`. */
   readonly blocks?: readonly ContentBlock[] | undefined;
   /**
-   * `waiting`: the server is unavailable. `failed`: the server refused the message (`error`), and a person must decide.
+   * `waiting`: the server is unavailable. `failed`: the server refused the message (`error`), and a person must decide
+   * what to do.
    */
   readonly state: 'sending' | 'waiting' | 'sent' | 'failed';
   readonly error?: { code: string; message: string } | undefined;
 }
 
 /**
- * All data of one session that a page shows. Immutable. Parts that a message does not change keep their identity, so
+ * All data of one session that a page shows. Immutable. A part that a message does not change stays the same object, so
  * that a renderer can compare by reference.
  */
 export interface SessionView {
   readonly sessionId: string;
   /**
-   * `loading`: the first history has not arrived. `failed`: the session cannot be loaded (`problem` has the reason).
-   * `deleted`: somebody has deleted the session.
+   * `loading`: the session's history has not arrived yet. `failed`: the session cannot be loaded (`problem` has the
+   * reason). `deleted`: the session was deleted.
    */
   readonly phase: 'loading' | 'ready' | 'failed' | 'deleted';
   /** The turns, oldest first. */
@@ -49,12 +51,12 @@ export interface SessionView {
   readonly pending: readonly PendingMessage[];
   readonly info?: SessionInfo;
   readonly problem?: { code: string; message: string };
-  /** The cursor for a new subscription; empty before the first history. */
+  /** The cursor for the next subscription; empty before the first history. */
   readonly cursor: string;
-  /** Whether there are older pages, and the mark that requests the next one. */
+  /** Whether the server has older pages, and the mark with which the next page is requested. */
   readonly hasMore: boolean;
   readonly before?: string | undefined;
-  /** Whether a message did not fit this view, so that the client must subscribe again with `cursor`. */
+  /** Whether a message did not match this view, so that the client must subscribe again with `cursor`. */
   readonly needsResync: boolean;
 }
 
@@ -70,7 +72,7 @@ export function emptyView(sessionId: string): SessionView {
   };
 }
 
-/** Replaces one turn, or adds it at the end; the others keep their identity. */
+/** Replaces one turn, or adds it at the end; all other turns stay the same objects. */
 export function putTurn(
   turns: readonly TurnView[],
   turnId: string,

@@ -30,7 +30,7 @@ it('sessions are listed in their projects, the newest first', () => {
   ]);
 });
 
-it('a changed session moves up, and other projects do not change', () => {
+it('a changed session moves up, while other projects stay the same objects', () => {
   const next = applySessions(two, [{ ...session('a', '4'), state: 'running' }]);
   expect(next.map((project) => project.name)).toEqual(['shop', 'lib']);
   expect(next[0]?.sessions.map((s) => s.sessionId)).toEqual(['a', 'b']);
@@ -38,17 +38,17 @@ it('a changed session moves up, and other projects do not change', () => {
   expect(findSession(next, 'a')?.state).toBe('running');
 });
 
-it('a removed session disappears, and an empty project with it', () => {
+it('a removed session disappears, and so does its project if it is then empty', () => {
   const next = applySessions(two, [], ['c', 'b', 'unknown']);
   expect(next.map((project) => project.sessions.map((s) => s.sessionId))).toEqual([['a']]);
   expect(findSession(next, 'c')).toBeUndefined();
 });
 
-it('without a known session nothing changes', () => {
+it('if an unknown session is removed, nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 
-it('the server’s list is sorted in the same order', () => {
+it('the server’s own list has the same order', () => {
   const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
   expect(sortProjects(shuffled)).toEqual(two);
 });

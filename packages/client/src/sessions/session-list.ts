@@ -3,7 +3,10 @@ import type { Project, SessionSummary } from '@liminal/protocol';
 /** Projects with their sessions, both ordered by their latest activity, newest first. */
 export type Projects = readonly Project[];
 
-/** Returns the projects after some sessions changed and others were removed. Unchanged projects keep their identity. */
+/**
+ * Returns the projects after some sessions have changed and others were removed. A project that has not changed stays
+ * the same object.
+ */
 export function applySessions(
   projects: Projects,
   sessions: readonly SessionSummary[],

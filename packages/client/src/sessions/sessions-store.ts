@@ -19,13 +19,13 @@ interface SessionsDeps {
 }
 
 /**
- * All projects and sessions, live. The whole list is read after each connect and whenever the page becomes visible
- * again, since agents also create sessions outside Liminal.
+ * All projects and sessions, kept up to date. The whole list is read after each connect, and each time that the page
+ * becomes visible, because agents also create sessions outside of Liminal.
  */
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
-  /** Emits the ids of deleted sessions before they leave the view. */
+  /** Emits the ids of deleted sessions before they are removed from the view. */
   readonly removed = new Emitter<readonly string[]>();
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
@@ -59,8 +59,8 @@ export class SessionsStore implements Store<SessionsView> {
   }
 
   /**
-   * Reads the whole list again, with sessions that agents have stored since. Never rejects: a failure shows in the
-   * view, and a temporary failure is retried.
+   * Reads the whole list again, which includes sessions that agents have stored since the last time. Never rejects: the
+   * view shows a failure, and after a temporary failure the store tries again.
    */
   async refresh(): Promise<void> {
     try {
@@ -74,7 +74,7 @@ export class SessionsStore implements Store<SessionsView> {
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );
     }
-    // Subscribes only now, so that later changes are applied to the list that was read.
+    // Subscribes only after reading the list, so that later changes are applied to that list.
     this.#deps.socket.send({ type: 'sessions:subscribe' });
   }
 }

@@ -1,10 +1,10 @@
-/** The first and the longest wait between attempts, ms. */
+/** The first wait and the longest wait between attempts, in ms. */
 const shortest = 250;
 const longest = 10_000;
 
 /**
- * Returns the wait before attempt number `attempt` (from 0), in ms. The wait doubles with each attempt, and is random
- * in its upper half so that many pages do not reconnect at the same moment. `random` is in [0, 1).
+ * Returns the wait before attempt number `attempt` (from 0), in ms. The wait doubles with each attempt; its upper half
+ * is random, so that many pages do not reconnect at the same moment. `random` is in [0, 1).
  */
 export function backoff(attempt: number, random: number): number {
   const ceiling = Math.min(longest, shortest * 2 ** attempt);

@@ -1,5 +1,5 @@
-// Not a library, because the known ones (partysocket, reconnecting-websocket) neither notice a half-open connection nor
-// retry when the page wakes up. Apart from that they do no more than this file.
+// We use no library, because the known ones (partysocket, reconnecting-websocket) do not notice a half-open connection,
+// and do not retry when the page wakes up. In all other respects, the known libraries do no more than this file.
 import { type ClientMessage, ServerMessage } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import { backoff } from './backoff.ts';
@@ -7,8 +7,8 @@ import { Liveness } from './liveness.ts';
 import { onWake } from './wake.ts';
 
 /**
- * `connecting`: an attempt is in progress. `waiting`: until the next attempt. `refused`: the server is available but
- * does not accept this client (no valid sign-in), and only `retry` starts a new attempt.
+ * `connecting`: an attempt is in progress. `waiting`: the time before the next attempt. `refused`: the server is
+ * available but does not accept this client (no valid sign-in); only `retry` starts a new attempt.
  */
 export type ConnectionStatus =
   | { state: 'connecting' | 'open' | 'refused' | 'closed' }
@@ -16,17 +16,18 @@ export type ConnectionStatus =
 
 interface LiveSocketOptions {
   open(): WebSocket;
-  /** Called after a failed attempt, since a browser does not report why a WebSocket was refused. */
+  /** Called after a failed attempt, because a browser does not report why a WebSocket was refused. */
   isRefused(): Promise<boolean>;
 }
 
 /**
- * The only connection to the server. It reconnects by itself and emits `opened`, so that sessions are subscribed again.
+ * The only connection to the server. The socket reconnects automatically and then emits `opened`, so that the stores
+ * subscribe again.
  */
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();
   readonly opened = new Emitter<void>();
-  /** Emitted when an open connection has become silent: other connections to the same server may also be silent. */
+  /** Emitted when an open connection proves to be dead; other connections to the same server may also be dead. */
   readonly wentSilent = new Emitter<void>();
   readonly statusChanged = new Emitter<void>();
   readonly #options: LiveSocketOptions;
@@ -59,14 +60,14 @@ export class LiveSocket {
     this.#connect();
   }
 
-  /** Closes the connection until `start`. */
+  /** Closes the connection; `start` opens it again. */
   close(): void {
     this.#stopListening?.();
     this.#detach();
     this.#setStatus({ state: 'closed' });
   }
 
-  /** Tries again now instead of after the wait. */
+  /** Tries again now, without waiting for the next attempt. */
   retry(): void {
     const { state } = this.#status;
     if (state === 'waiting' || state === 'refused') this.#connect();
@@ -77,7 +78,7 @@ export class LiveSocket {
     if (this.#status.state === 'open') this.#liveness.check();
   }
 
-  /** Sends a message. Returns false without a connection; the caller then subscribes again on `opened`. */
+  /** Sends a message. Returns false without a connection; the caller must then subscribe again after `opened`. */
   send(message: ClientMessage): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(message));
@@ -97,9 +98,9 @@ export class LiveSocket {
     socket.addEventListener('open', () => this.#onOpen());
     socket.addEventListener('message', (event: MessageEvent<unknown>) => this.#receive(event.data));
     socket.addEventListener('close', () => this.#onClose(socket));
-    // A failed attempt also emits `close`, which is handled there.
+    // A failed attempt also emits `close`, whose listener handles it.
     socket.addEventListener('error', () => undefined);
-    // Gives up an attempt without an answer.
+    // Abandons the attempt if there is no answer.
     this.#liveness.check();
   }
 
@@ -142,7 +143,7 @@ export class LiveSocket {
     this.#setStatus({ state: 'refused' });
   }
 
-  /** Detaches the current socket; later messages from it are ignored. */
+  /** Detaches the current socket; its later messages are ignored. */
   #detach(): void {
     clearTimeout(this.#timer);
     this.#liveness.stop();

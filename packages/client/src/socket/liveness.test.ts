@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a silent connection is asked for a sign of life, and given up without an answer', () => {
+it('a silent connection gets a ping, and is closed if there is no answer', () => {
   new Liveness(actions).onMessage();
   vi.advanceTimersByTime(20_000);
   expect(actions.ping).toHaveBeenCalledOnce();
@@ -20,7 +20,7 @@ it('a silent connection is asked for a sign of life, and given up without an ans
   expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
-it('any message is a sign of life', () => {
+it('any message shows that the connection is alive', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   vi.advanceTimersByTime(25_000);
@@ -30,7 +30,7 @@ it('any message is a sign of life', () => {
   expect(actions.onDead).not.toHaveBeenCalled();
 });
 
-it('a check asks at once instead of after the silence', () => {
+it('a check sends a ping at once, without waiting for a silence', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   liveness.check();
@@ -39,7 +39,7 @@ it('a check asks at once instead of after the silence', () => {
   expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
-it('nothing happens after a stop', () => {
+it('after a stop, nothing happens', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   liveness.stop();

@@ -1,16 +1,16 @@
-/** The silence after which the server is asked for a sign of life, and the time that it has to answer, ms. */
+/** The silence after which the server gets a ping, and the time in which it must answer, in ms. */
 const pingAfter = 20_000;
 const pongTimeout = 8_000;
 
 interface LivenessActions {
   ping(): void;
-  /** Called without an answer: the connection is dead. */
+  /** Called if a ping gets no answer: the connection is dead. */
   onDead(): void;
 }
 
 /**
- * Notices a connection that looks open but carries nothing (a laptop that slept, a network that changed), which a
- * browser itself reports only after minutes.
+ * Notices a connection that looks open but is dead (a laptop that slept, a network that changed). A browser itself
+ * reports a dead connection only after minutes.
  */
 export class Liveness {
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,13 +21,13 @@ export class Liveness {
     this.#actions = actions;
   }
 
-  /** Called for each received message: the connection is alive. */
+  /** Must be called for each received message, because a message shows that the connection is alive. */
   onMessage(): void {
     this.stop();
     this.#timer = setTimeout(() => this.check(), pingAfter);
   }
 
-  /** Asks for a sign of life at once, unless an answer is already due. */
+  /** Sends a ping at once, unless the answer to an earlier ping is still due. */
   check(): void {
     if (this.#isPinged) return;
     this.stop();

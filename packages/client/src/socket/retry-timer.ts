@@ -1,6 +1,6 @@
 import { backoff } from './backoff.ts';
 
-/** Retries an action after failures, each time after a longer wait, until it succeeds. */
+/** Retries an action after a failure until it succeeds; each wait is longer than the one before. */
 export class RetryTimer {
   readonly #action: () => void;
   #attempt = 0;
@@ -10,7 +10,7 @@ export class RetryTimer {
     this.#action = action;
   }
 
-  /** Schedules the next attempt; further calls until then have no effect. */
+  /** Schedules the next attempt; until that attempt, further calls have no effect. */
   schedule(): void {
     this.#timer ??= setTimeout(
       () => {
@@ -21,13 +21,13 @@ export class RetryTimer {
     );
   }
 
-  /** Cancels the scheduled attempt, because the action runs now or is no longer needed. */
+  /** Cancels the scheduled attempt, because the action runs now or is not needed any more. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Resets the wait after a success. */
+  /** Resets the wait to its first length, after a success. */
   reset(): void {
     this.cancel();
     this.#attempt = 0;

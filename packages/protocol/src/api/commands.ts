@@ -62,8 +62,9 @@ const refusalsOfSteering = [
 ] as const;
 
 /**
- * Operations that the session's owner carries out, whichever server that is. The first id in each path is the
- * session's id. Every command can be repeated: if the owner is lost, the command goes to the next owner.
+ * Operations that only the session's owner carries out; every server passes them on to the owner. The first id in each
+ * path is the session's id. Every command can be repeated: if the session's owner is lost, the command goes to the next
+ * owner.
  */
 export const commands = {
   loadSession: {
@@ -80,7 +81,10 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** The user is about to send a message: the agent may start. Resolves before the agent runs. */
+  /**
+   * Reports that the user is about to send a message, so that the agent may already start. Resolves before the agent
+   * runs.
+   */
   prewarm: {
     method: 'POST',
     path: '/api/session/:id/prewarm',
@@ -88,8 +92,8 @@ export const commands = {
     refusals: [...refusalsOfCommands, 'SHUTTING_DOWN'],
   },
   /**
-   * Resolves when the message is bound to its turn, or queued behind another. With a `turnId` (a UUID chosen by the
-   * sender) the request can be repeated at any time: the message is sent once.
+   * Resolves when the message is bound to its turn, or is in the queue behind other messages. With a `turnId` (a UUID
+   * chosen by the sender) the request can be repeated at any time: the message is sent only once.
    */
   send: {
     method: 'POST',
@@ -116,7 +120,7 @@ export const commands = {
   },
   /**
    * Resolves when the running turn has the message and the message is logged. With a `messageId` (a UUID chosen by the
-   * sender) the request can be repeated, even after that turn: the message is sent once.
+   * sender) the request can be repeated, even after that turn: the message is sent only once.
    */
   steer: {
     method: 'POST',
@@ -184,8 +188,8 @@ export const commands = {
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
   /**
-   * An outside program reports that the turn is done, in case the agent has not noticed. Only this command also accepts
-   * the agent's own session id.
+   * An outside program reports that the turn is done, in case the agent has not noticed. Only `notify` also accepts the
+   * agent's own session id in the path.
    */
   notify: {
     method: 'POST',
@@ -245,8 +249,8 @@ export const commands = {
     ],
   },
   /**
-   * Starts the agent. A message in the conversation reports the change. Turns that are taken back stay in the log
-   * and in history, but the agent no longer knows them.
+   * Starts the agent. A message in the conversation then reports the change to people. Turns that are taken back stay
+   * in the log and in history, but the agent no longer knows them.
    */
   rewind: {
     method: 'POST',
@@ -268,7 +272,7 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Starts the agent, since only a running agent knows its servers. */
+  /** Starts the agent, because only a running agent can list its MCP servers. */
   mcpServers: {
     method: 'GET',
     path: '/api/session/:id/mcp',
@@ -276,7 +280,7 @@ export const commands = {
     answer: McpServersResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent stores the change, as it does for its own terminal. */
+  /** The agent stores the change, so the change also holds in the agent's own terminal program. */
   changeMcpServer: {
     method: 'POST',
     path: '/api/session/:id/mcp/:name',
@@ -288,7 +292,7 @@ export const commands = {
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
   /**
-   * The agent's model gets the conversation and the question; neither question nor answer becomes part of the
+   * The agent's model gets the conversation and the question; the question and the answer do not become part of the
    * conversation.
    */
   aside: {
@@ -307,7 +311,7 @@ export const commands = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Starts the agent, since only a running agent knows its setup. */
+  /** Starts the agent, because only a running agent can list its setup. */
   setup: {
     method: 'GET',
     path: '/api/session/:id/setup',
@@ -316,7 +320,10 @@ export const commands = {
     answer: SessionSetup,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** A running agent uses the folders from its next turn on. They also apply to later starts and to forks. */
+  /**
+   * A running agent uses the folders from its next turn on. The folders also apply to later starts of the agent and to
+   * forks of the session.
+   */
   changeDirectories: {
     method: 'POST',
     path: '/api/session/:id/directories',
@@ -369,8 +376,8 @@ export const commands = {
     refusals: refusalsOfCommands,
   },
   /**
-   * Changes nothing else: a running turn continues. The same holds for `pin`. Both also work for a session of an
-   * agent's own store.
+   * Archiving changes nothing else: a running turn continues. `pin` also changes nothing else. `archive` and `pin` also
+   * work for a session of an agent's own store.
    */
   archive: {
     method: 'POST',
@@ -396,7 +403,10 @@ export const commands = {
     summary: 'Unpins a session.',
     refusals: refusalsOfCommands,
   },
-  /** The agent's own copy stays in its store but is no longer listed. A repeated request does nothing. */
+  /**
+   * The agent's own copy of the session stays in the agent's store, but is no longer listed. A repeated request has no
+   * effect.
+   */
   deleteSession: {
     method: 'DELETE',
     path: '/api/session/:id',

@@ -1,4 +1,4 @@
-/** The HTTP operations, each as one entry of a table. For their bodies, see `wire/http.ts`. */
+/** The HTTP operations, each as one entry of a table. `wire/http.ts` has the schemas of their bodies. */
 export { type CommandName, commands, refusalsOfCommands } from './commands.ts';
 export {
   type OperationResult,

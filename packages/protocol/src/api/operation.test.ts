@@ -40,17 +40,17 @@ describe.each([
   ],
   ['no arguments', operations.listAgents, [], {}, undefined],
 ])('an operation with %s', (_, operation, args, ids, content) => {
-  test('becomes the parts of a request', () => {
+  test('becomes the parts of its request', () => {
     expect(requestParts(operation, args)).toEqual({ ids, ...(content && { content }) });
   });
 
-  test('has the same arguments after parsing these parts', () => {
+  test('has the same arguments after its request is parsed', () => {
     expect(requestArguments(operation, { ids, content })).toEqual(args);
   });
 });
 
 describe('arguments from an untrusted source', () => {
-  test('are parsed by the schemas, which add defaults and trim', () => {
+  test('are parsed by the schemas, which add defaults and trim texts', () => {
     expect(readArguments(operations.rename, ['s', '  A name '])).toEqual(['s', 'A name']);
     expect(readArguments(operations.listFolders, [])).toEqual(['']);
     expect(readArguments(operations.search, ['a'])).toEqual(['a', { limit: 20 }]);
@@ -74,12 +74,12 @@ test('ids are escaped in a path', () => {
 });
 
 describe('the table', () => {
-  test('has each method of a path once', () => {
+  test('has each combination of path and method once', () => {
     const routes = table.map(([, { method, path }]) => `${method} ${path}`);
     expect(routes).toEqual([...new Set(routes)]);
   });
 
-  test.each(table)('names only existing fields: %s', (_, operation) => {
+  test.each(table)('names only fields that exist: %s', (_, operation) => {
     const { query, body, answer, fields = [], unwrap } = operation;
     const shapeOf = (schema: unknown) => (schema instanceof z.ZodObject ? schema.shape : {});
     expect(Object.keys(shapeOf(body ?? query))).toEqual(expect.arrayContaining([...fields]));

@@ -1,44 +1,50 @@
 /**
- * One operation of the server, as data. Routes, the client's functions, the OpenAPI document, the commands between
- * servers and the table in docs/protocol-operations.md are generated from it.
+ * One operation of the server, described as data. Other code is generated from the table: routes, the client's
+ * functions, the OpenAPI document, the commands between servers, and the table in docs/protocol-operations.md.
  */
 import { z } from 'zod';
 import type { RefusalCode } from './refusals.ts';
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `:name` stands for an id, which is an argument. */
+  /** In a path, `:name` stands for an id, which is an argument. */
   path: string;
-  /** The operation's purpose, in one sentence for people. */
+  /** A sentence for people about what the operation does. */
   summary: string;
   /** An operation has a query, a body, or neither. */
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Fields of the query or body that are separate arguments, in this order. The rest is the last argument. */
+  /**
+   * Fields of the query or body that are separate arguments, in this order. All other fields together are the last
+   * argument.
+   */
   fields?: readonly string[];
   /** The status of a successful answer: 200 by default. */
   status?: number;
   /** The schema of the answer; without a schema the answer is `{}`. */
   answer?: z.ZodType;
-  /** The only field of the answer that the caller gets. */
+  /** The name of the field that the caller gets instead of the whole answer. */
   unwrap?: string;
   /** The answer is a stream of server-sent events. */
   streams?: true;
-  /** The body has a `traceContext`, which a request may also send in its headers. */
+  /** The body has the field `traceContext`; a request may send the trace in its headers instead. */
   traced?: true;
-  /** The request's body, or the answer, is a file instead of JSON. */
+  /** The request's body (`body`), or the answer (`answer`), is a file instead of JSON. */
   bytes?: 'request' | 'answer';
-  /** `open`: anybody who reaches the server may call the operation. Otherwise a request needs credentials. */
+  /**
+   * `open`: every client that reaches the server may call the operation, without credentials. Without `open`, a request
+   * needs credentials.
+   */
   access?: 'open';
-  /** The operation's refusals, besides those of any request. */
+  /** The codes with which the operation can be refused, besides those of every request. */
   refusals: readonly RefusalCode[];
 }
 
-/** The longest id in a path, in characters; agents choose some of them. */
+/** The longest id in a path, in characters; some ids are chosen by agents. */
 export const idMax = 300;
 const Id = z.string().min(1).max(idMax);
 
-/** `given`: as a caller passes it. `read`: after the schemas have filled in defaults. */
+/** `given`: the value that a caller passes. `read`: the value after the schemas have filled in defaults. */
 type SchemaSide = 'given' | 'read';
 type Value<Schema, S extends SchemaSide> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 
@@ -72,13 +78,13 @@ export type OperationArguments<O extends Operation, S extends SchemaSide = 'give
   ...Ids<O['path']>,
   ...Spread<RequestContent<O, S>, FieldsOf<O>>,
 ];
-/** The result of an operation for its caller. */
+/** The type of an operation's result for its caller. */
 export type OperationResult<O extends Operation> = O extends { answer: infer Schema }
   ? O extends { unwrap: infer Field extends keyof z.output<Schema> }
     ? z.output<Schema>[Field]
     : z.output<Schema>
   : void;
-/** A method for each operation of a table, by its name. */
+/** The type with one method for each operation of a table. */
 export type Methods<Table, S extends SchemaSide = 'given'> = {
   [Name in keyof Table]: Table[Name] extends Operation
     ? (...args: OperationArguments<Table[Name], S>) => Promise<OperationResult<Table[Name]>>
@@ -100,7 +106,7 @@ export function pathSchema<O extends Operation>({
   return z.object(shape as Record<IdNames<O['path']>, z.ZodString>);
 }
 
-/** The arguments of an operation, from the parts of its request. */
+/** Returns the arguments of an operation from the parts of its request. */
 export function requestArguments(operation: Operation, { ids, content }: RequestParts): unknown[] {
   const given = idNames(operation.path).map((name) => ids[name]);
   const { fields = [] } = operation;
@@ -110,7 +116,7 @@ export function requestArguments(operation: Operation, { ids, content }: Request
   return [...given, ...named, ...(hasRest(operation) ? [Object.fromEntries(rest)] : [])];
 }
 
-/** The parts of an operation's request, from its arguments, unchecked. */
+/** Returns the parts of an operation's request from its arguments, without checking them. */
 export function requestParts(
   operation: Operation,
   args: readonly unknown[],
@@ -133,7 +139,7 @@ export function readArguments(operation: Operation, args: readonly unknown[]): u
   });
 }
 
-/** An operation's path with ids filled in. */
+/** Returns an operation's path in which the ids are filled in. */
 export function fillPath({ path }: Operation, ids: Record<string, unknown>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name])));
 }

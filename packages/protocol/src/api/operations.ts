@@ -40,7 +40,7 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Open sessions of a project, and those that exist only in an agent's own store. */
+  /** Lists the open sessions of a project, and the sessions that exist only in an agent's own store. */
   listSessions: {
     method: 'GET',
     path: '/api/session/list',
@@ -86,7 +86,7 @@ const requests = {
     answer: FileResult,
     refusals: ['SESSION_NOT_FOUND', 'FILE_NOT_FOUND', 'FILE_NOT_ALLOWED', 'FILE_UNREADABLE'],
   },
-  /** Runs no program that the repository names, and changes nothing. */
+  /** Does not run programs that the repository's settings name, and changes no files. */
   diff: {
     method: 'GET',
     path: '/api/session/:id/diff',
@@ -110,8 +110,8 @@ const requests = {
     refusals: ['RUN_NOT_FOUND'],
   },
   /**
-   * Titles of sessions, and items by their text, that contain every word of the query. In a running session only ended
-   * items are found.
+   * Finds titles of sessions, and items, that contain every word of the query. In a running session, the search finds
+   * only items that have ended.
    */
   search: {
     method: 'GET',
@@ -134,7 +134,7 @@ const requests = {
     unwrap: 'agents',
     refusals: [],
   },
-  /** The sessions in a store that only the agent can read. No other list operation starts an agent. */
+  /** Lists the sessions in a store that only the agent can read. No other list operation starts an agent. */
   findSessions: {
     method: 'POST',
     path: '/api/agents/:cliType/sessions',
@@ -169,7 +169,10 @@ const requests = {
     unwrap: 'folders',
     refusals: [],
   },
-  /** For a message that mentions files: see `mentionOf`. Without `q`: changed files first, then the top level. */
+  /**
+   * For completing a mention while a message is written: see `mentionOf`. Without `q`, lists changed files first, then
+   * the files and folders of the top level.
+   */
   findFiles: {
     method: 'GET',
     path: '/api/project/files',
@@ -188,7 +191,7 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** Ordered by the time of the grant, oldest first. Answers of “always” make grants. */
+  /** In the order in which they were granted, oldest first. An answer with “always” creates a grant. */
   listGrants: {
     method: 'GET',
     path: '/api/project/grants',
@@ -199,7 +202,9 @@ const requests = {
     unwrap: 'grants',
     refusals: [],
   },
-  /** Takes effect with the next call of a tool, in every session of the project. A repeated request does nothing. */
+  /**
+   * The change applies from the next call of a tool, in every session of the project. A repeated request has no effect.
+   */
   removeGrant: {
     method: 'POST',
     path: '/api/project/grants/remove',
@@ -210,7 +215,7 @@ const requests = {
   },
 } as const satisfies Record<string, Operation>;
 
-/** Operations of the runtime with a single answer. */
+/** Operations of the runtime that return a single answer. */
 export const operations = { ...requests, ...commands };
 
 /** The other operations: streams, and operations of the server itself. */
@@ -222,7 +227,7 @@ export const serverOperations = {
     query: z.object({
       /** The position from which to continue; a `Last-Event-ID` is newer and takes precedence. */
       cursor: z.string().optional(),
-      /** `1`: send text as `append` between full upserts. */
+      /** `1`: text is sent as `append` between full upserts. */
       deltas: z.enum(['0', '1']).optional(),
     }),
     streams: true,
@@ -233,7 +238,10 @@ export const serverOperations = {
     path: '/api/run/:id/events',
     summary: 'Follows a run as canonical events, up to its terminal event.',
     query: z.object({
-      /** `1`: wait for a run that has not begun. A client that chose the run's id then misses no event. */
+      /**
+       * `1`: if the run has not begun, the stream waits for it. A client that has chosen the run's id itself then
+       * misses no event.
+       */
       wait: z.enum(['0', '1']).optional(),
       /** `responses`: each event is a `ResponsesEvent` (seed 001, A.1), and a snapshot a `ResponsesResponse`. */
       format: z
@@ -247,7 +255,7 @@ export const serverOperations = {
     streams: true,
     refusals: ['RUN_NOT_FOUND', 'INVALID_CURSOR', 'TOO_MANY_CONNECTIONS'],
   },
-  /** The request's body is the file, with the file's content type. The same bytes are stored once. */
+  /** The request's body is the file; its content type is the file's type. Equal bytes are stored only once. */
   putBlob: {
     method: 'POST',
     path: '/api/blob',
@@ -272,7 +280,7 @@ export const serverOperations = {
     bytes: 'answer',
     refusals: ['SESSION_NOT_FOUND'],
   },
-  /** The request's body is the file. The whole file is imported, or nothing. */
+  /** The request's body is the file. Imports the whole file, or nothing. */
   importSession: {
     method: 'POST',
     path: '/api/session/import',
@@ -304,7 +312,7 @@ export const serverOperations = {
     access: 'open',
     refusals: [],
   },
-  /** For load balancers: fails while the server is stopping, or if a service that it needs cannot be reached. */
+  /** For load balancers: fails while the server is stopping, or while a service that it needs cannot be reached. */
   ready: {
     method: 'GET',
     path: '/readyz',

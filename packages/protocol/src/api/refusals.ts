@@ -70,7 +70,10 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** Refusals of any request: because of its form or its sender, or because something is unavailable. */
+/**
+ * The codes with which any request can be refused: because of its form or its sender, or because something is
+ * unavailable.
+ */
 export const refusalsOfAny: readonly RefusalCode[] = [
   'UNAUTHORIZED',
   'HOST_NOT_ALLOWED',

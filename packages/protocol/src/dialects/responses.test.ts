@@ -14,7 +14,7 @@ function numbering(): UuidOf {
   };
 }
 
-test('the events and Response of any run are valid by seed 001, A.1, one event for each event', () => {
+test('the events and the Response of any run are valid by seed 001, A.1, and each event becomes one event', () => {
   fc.assert(
     fc.property(eventScripts(), (events) => {
       const uuidOf = numbering();
@@ -31,7 +31,7 @@ test('the events and Response of any run are valid by seed 001, A.1, one event f
 const told = (...payloads: Parameters<typeof runOf>[0]) =>
   runOf(payloads).map((event) => toResponsesEvent(event, (id) => `uuid of ${id}`).payload);
 
-test('payloads have the ids and the start time that only our envelope has', () => {
+test('payloads include the ids and the start time that our events have only in the envelope', () => {
   const usage = { inputTokens: 7, outputTokens: 3 };
   expect(
     told(
@@ -66,7 +66,7 @@ test('payloads have the ids and the start time that only our envelope has', () =
   ]);
 });
 
-test('a run ends with a Response’s status, and its error is never lost', () => {
+test('a run ends with the status of its Response, and the run’s error is never lost', () => {
   const error = { code: 'RATE_LIMIT', message: 'Too many requests.' };
   expect(
     told(

@@ -1,4 +1,4 @@
-/** Events and Responses in the wire form of seed 001, appendix A.1: one event there for each of our events. */
+/** Converts events and Responses to the wire form of seed 001, appendix A.1: each event becomes one event. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { Response } from '../response.ts';
@@ -11,7 +11,7 @@ import type {
 } from './responses-schema.ts';
 import { approvalText, diffsText, planText } from './texts.ts';
 
-/** Returns the UUID that stands for an id, always the same for the same id. A UUID is returned unchanged. */
+/** Returns the UUID for an id; always the same UUID for the same id. A UUID is returned unchanged. */
 export type UuidOf = (id: string) => string;
 
 type Payload<T extends EventPayload['type']> = Extract<EventPayload, { type: T }>;
@@ -118,7 +118,7 @@ const payloads: {
   }),
 };
 
-/** The translation of each item type. Items that A.1 lacks become messages of the system, in words. */
+/** The translation of each item type. Items of types that A.1 lacks become system messages with a text. */
 const items: {
   [T in OutputItem['type']]: (item: Item<T>, base: { id: string }, uuidOf: UuidOf) => ResponsesItem;
 } = {
@@ -163,7 +163,7 @@ const items: {
 
 /** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
-  // The table's function accepts the payload of this event's type, which the compiler cannot infer.
+  // `payloads[event.type]` accepts the payload of this event, but the compiler cannot infer that the types match.
   const translate = payloads[event.type] as (
     one: EventPayload,
     context: TranslationContext,
@@ -221,7 +221,7 @@ function systemMessage(base: { id: string }, content: string): ResponsesItem {
   return { ...base, type: 'message', content, origin: 'system' };
 }
 
-/** The first text of an item that is a message in A.1. */
+/** The first text of an item that becomes a message in A.1. */
 function initialText(start: Payload<'item_start'>): string | undefined {
   if (start.itemType === 'plan') return planText(start.entries ?? []);
   if (start.itemType === 'file_changes') return diffsText(start.diffs ?? []);

@@ -1,4 +1,4 @@
-/** Items in words, for readers whose vocabulary lacks their types. */
+/** Describes items in words, for readers whose format lacks these item types. */
 import type { FileDiff, PlanEntry } from '../content.ts';
 import type { ItemStartPayload } from '../events.ts';
 import type { OutputItem } from '../items.ts';
@@ -10,7 +10,7 @@ export function planText(entries: readonly PlanEntry[]): string {
   return entries.map(({ status, content }) => `[${status}] ${content}`).join('\n');
 }
 
-/** For each file its path, its old lines with `-` and its new lines with `+`. */
+/** For each file, its path, its old lines with `-`, and its new lines with `+`. */
 export function diffsText(diffs: readonly FileDiff[]): string {
   return diffs
     .map(({ path, oldText, newText }) =>
@@ -19,7 +19,7 @@ export function diffsText(diffs: readonly FileDiff[]): string {
     .join('\n\n');
 }
 
-/** The question, the possible answers, and the answer if there is one. */
+/** The question, the possible answers, and the chosen answer if there is one. */
 export function approvalText(
   asking: Partial<Pick<ItemStartPayload, 'asked' | 'description' | 'form' | 'options' | 'title'>> &
     Partial<Pick<Approval, 'outcome'>>,

@@ -9,7 +9,10 @@ import { OutputItem } from '../items.ts';
 import { Response } from '../response.ts';
 import { ForkOrigin } from '../sessions.ts';
 
-/** The version of the format, which includes the vocabulary. A reader refuses a newer version. */
+/**
+ * The version of the format; it increases also if the types of events and items change. A reader must refuse a file
+ * with a newer version.
+ */
 export const exportFormatVersion = 1;
 
 /** The fields of the first line that readers of any version can read. */
@@ -56,19 +59,21 @@ export const ExportedBlob = z.object({
 });
 export type ExportedBlob = z.infer<typeof ExportedBlob>;
 
-/** A run without its items and events, which follow in lines of their own. */
+/** A run without its items and events, which are in the following lines. */
 export const ExportedRun = z.object({
   type: z.literal('run'),
   /** How many items follow. */
   items: Count,
-  /** How many events follow the items; absent if they are no longer stored. */
+  /** The number of events after the items; absent if the run's events are no longer stored. */
   events: Count.optional(),
   run: Response.omit({ outputItems: true }),
 });
 export type ExportedRun = z.infer<typeof ExportedRun>;
 
 export const ExportedItem = z.object({ type: z.literal('item'), item: OutputItem });
-/** An event without the fields that all events of its run share. Its `seq` is its position in the run, from 0. */
+/**
+ * An event without the fields that all events of its run share. The event's `seq` is its position in the run, from 0.
+ */
 export const ExportedEvent = z.object({
   type: z.literal('event'),
   timestamp: z.iso.datetime(),
@@ -80,7 +85,7 @@ export const ExportEnd = z.object({
   type: z.literal('end'),
   runs: Count,
   blobs: Count,
-  /** How many secrets each rule has removed. */
+  /** For each rule, the number of secrets that it has removed. */
   secrets: z.record(Text, Count),
 });
 export type ExportEnd = z.infer<typeof ExportEnd>;
@@ -96,7 +101,7 @@ export const ExportLine = z.discriminatedUnion('type', [
 ]);
 export type ExportLine = z.infer<typeof ExportLine>;
 
-/** The answer to an import. */
+/** The server's answer to an import. */
 export const ImportResult = z.object({
   sessionId: z.string(),
   cliType: z.string(),

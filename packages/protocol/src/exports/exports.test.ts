@@ -60,7 +60,7 @@ async function read(text: string, size?: number): Promise<ExportPart[]> {
   return Array.fromAsync(readExport(pieces(text, size)));
 }
 
-test('a file is read part by part, for pieces of any size', async () => {
+test('a file is read in parts, whatever the size of the pieces in which it arrives', async () => {
   for (const size of [1, 7, 100_000]) {
     const parts = await read(textOf(whole), size);
     expect(parts).toEqual([
@@ -70,7 +70,7 @@ test('a file is read part by part, for pieces of any size', async () => {
       { type: 'end', end },
     ]);
   }
-  // The last line may lack its line end.
+  // The last line may have no line end.
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 
@@ -92,7 +92,7 @@ test('blobs come before the run that refers to them, and a run may lack its even
   const [, , file, first, second] = await read(textOf(lines));
   expect(file).toEqual({ type: 'blob', blob });
   expect(first).toEqual({ type: 'run', run: { ...run2, outputItems: [] } });
-  // A trace that readers ignore.
+  // An all-zero trace, which readers ignore.
   const traceContext = { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00` };
   expect(second).toEqual({
     type: 'run',
@@ -209,7 +209,7 @@ test('events rebuilt from a run fold to that run', () => {
   );
 });
 
-test('a rebuilt text grows evenly over its time, cut between words', () => {
+test('a rebuilt text grows evenly between the item’s start and end, and is cut between words', () => {
   const [first] = outputItems;
   const item = {
     ...first!,
@@ -225,7 +225,7 @@ test('a rebuilt text grows evenly over its time, cut between words', () => {
   expect(deltas.join('')).toBe(item.content);
 });
 
-/** The payloads of the events rebuilt from a run with only these changes. */
+/** The payloads of the events that are rebuilt from the test's run with these fields changed. */
 const rebuiltOf = (change: Partial<Response>) =>
   rebuildEvents({ ...run, outputItems: [], ...change }).map(({ payload }) => payload);
 
@@ -272,7 +272,7 @@ test('an item is rebuilt with its type and times', () => {
     [1500, { type: 'item_done', itemId: 'a', finalItem: said }],
   ]);
   const thought = { id: 'b', type: 'reasoning', origin: 'agent', content: '' } as const;
-  // An item without an end stays open, and its text grew until the run was stored.
+  // An item that never ended stays open; its text grows until the time at which the run was stored.
   expect(lives({ ...thought, startedAt: at(0) })).toEqual([
     [0, expect.objectContaining({ type: 'item_start', itemType: 'reasoning', origin: 'agent' })],
   ]);

@@ -17,7 +17,7 @@ import {
 } from './export-file.ts';
 import { splitLines } from './split-lines.ts';
 
-/** The longest line, in characters: the largest item in JSON, which may need six characters for one. */
+/** The longest line, in characters: the JSON of the largest item, in which one character may need six. */
 const lineMax = 112 * 1024 * 1024;
 /** The longest header, in characters: a file of another kind is refused after a few pieces. */
 const headerMax = 1024 * 1024;
@@ -33,9 +33,9 @@ export type ExportPart =
   | { type: 'end'; end: ExportEnd };
 
 /**
- * Returns the parts of an exported file in the file's order; one run at a time is in memory. Throws LiminalError
- * `EXPORT_UNREADABLE` if the file is not an export, is newer, damaged or incomplete: the file is complete only once the
- * part `end` was returned. The caller must check that a blob's bytes match its hash.
+ * Returns the parts of an exported file, in the file's order; only one run at a time is in memory. Throws LiminalError
+ * `EXPORT_UNREADABLE` if the file is not an export, has a newer version, is damaged or incomplete. The file is complete
+ * only if the part `end` was returned. The caller must check that a blob's bytes match its hash.
  *
  * @param text - The file's text, in pieces of any size.
  */
@@ -119,7 +119,7 @@ function hasTimes({ createdAt, updatedAt, outputItems }: Response): boolean {
   return [createdAt, updatedAt, ...times].every((time) => Math.abs(time) <= 8.64e15);
 }
 
-/** The trace of events whose run has none: readers ignore it. */
+/** The all-zero trace of events whose run has no trace; readers ignore it. */
 const noTrace = {
   traceparent: writeTraceparent({
     traceId: '0'.repeat(32),

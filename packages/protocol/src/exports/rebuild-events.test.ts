@@ -4,7 +4,7 @@ import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import type { Response } from '../response.ts';
 import { rebuildEvents } from './rebuild-events.ts';
 
-/** The texts of the deltas of a message that took `ms`. */
+/** The texts of the deltas of a message that took `ms` milliseconds. */
 function deltasOf(content: string, ms: number): string[] {
   const [startedAt, endedAt] = [0, ms].map((at) => new Date(at).toISOString());
   const run: Response = {
@@ -25,7 +25,7 @@ function deltasOf(content: string, ms: number): string[] {
   );
 }
 
-/** The same rule, written in a way that is easy to check and takes quadratic time. */
+/** A second implementation of the rule: easier to check, but quadratic. */
 function expected(text: string, ms: number): string[] {
   const words = text.match(/\s*\S+\s*$|\s*\S+/gu) ?? (text === '' ? [] : [text]);
   const count = Math.max(1, Math.min(Math.floor(ms / 100), 200, words.length));
@@ -40,7 +40,7 @@ function expected(text: string, ms: number): string[] {
   return pieces.filter((piece) => piece !== '');
 }
 
-test('a text is cut into pieces of whole words, each with the blanks before it', () => {
+test('a text is cut into pieces of whole words, each with the white space before it', () => {
   const part = fc.constantFrom(' ', '\n', '\u00a0', 'a', 'word', '😀', '\ud83d', '  \t');
   const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''));
   fc.assert(
@@ -57,7 +57,7 @@ test.each([
   ['letters', 'x'],
 ])('rebuilding 4 MB of %s takes time in proportion to the length', (_name, piece) => {
   const content = piece.repeat(4_000_000 / piece.length);
-  // If each piece were compared with all others, this would take hours.
+  // A quadratic algorithm would take hours here.
   expect(deltasOf(content, 60_000).join('')).toBe(content);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Invents events of a finished run, to replay a run whose own events are gone. The run stores when its items began and
- * ended but not how their texts grew, so the texts grow evenly.
+ * Makes events for a finished run whose own events are no longer stored, so that the run can be replayed. A run has the
+ * times at which its items began and ended, but not the times at which their texts grew, so the texts grow evenly.
  */
 import { type EventPayload, ItemStartPayload, stampEvent, type StreamEvent } from '../events.ts';
 import { itemText, withText } from '../folds/item-text.ts';
@@ -8,7 +8,7 @@ import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { withoutUndefined } from '../folds/start-item.ts';
 
-/** One piece of text for each PIECE_MS, in ms, but at most PIECES_MAX pieces for one item. */
+/** An item gets one piece of text for each PIECE_MS (ms) of its time, but at most PIECES_MAX pieces. */
 const pieceMs = 100;
 const piecesMax = 200;
 
@@ -17,7 +17,7 @@ interface Timed {
   payload: EventPayload;
 }
 
-/** Returns events whose fold is the run again, except for its `lastSeq` and for items that never ended. */
+/** Returns events that fold to the same run, except for its `lastSeq` and for items that never ended. */
 export function rebuildEvents(run: Response): StreamEvent[] {
   const { id: runId, sessionId, turnId, createdAt, updatedAt } = run;
   let begun = createdAt;
@@ -87,7 +87,10 @@ function itemEvents(item: OutputItem, from: number, to: number): Timed[] {
   ];
 }
 
-/** The start of an item, with all fields that a start can have; the other fields come with its end. */
+/**
+ * The event that starts the item, with all fields that a start can have; the other fields are in the event that ends
+ * the item.
+ */
 function startOfItem(item: OutputItem): EventPayload {
   const speaks = item.type === 'message' || item.type === 'reasoning';
   return ItemStartPayload.parse({
@@ -100,16 +103,16 @@ function startOfItem(item: OutputItem): EventPayload {
   });
 }
 
-/** The item without its times, which the fold sets itself. */
+/** The item without its times, because the fold sets them. */
 function withoutTimes(item: OutputItem): OutputItem {
   const { startedAt: _, endedAt: __, ...rest } = item;
   return rest;
 }
 
-/** Pieces of the text that each end after a word, so that no character is halved. */
+/** Cuts the text into pieces that end after a word, so that no character is divided. */
 function piecesOf(text: string, ms: number): string[] {
   const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
-  // The last piece includes the blanks at the end; a text without words is one piece.
+  // The last piece includes the white space at the end; a text without words is one piece.
   if (text !== '') ends.splice(-1, 1, text.length);
   const count = Math.max(1, Math.min(Math.floor(ms / pieceMs), piecesMax, ends.length));
   const endOf = (piece: number): number => ends[Math.floor((piece * ends.length) / count) - 1] ?? 0;

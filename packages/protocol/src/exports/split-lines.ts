@@ -1,6 +1,6 @@
 /**
- * Yields the lines of a text that arrives in pieces, without line ends. As soon as a line is longer than `max(number)`
- * characters, throws `tooLong(number)`. Lines are numbered from 1.
+ * Yields the lines of a text that arrives in pieces, without line ends. Throws `tooLong(number)` as soon as line
+ * `number` is longer than `max(number)` characters. Lines are numbered from 1.
  */
 export async function* splitLines(
   text: AsyncIterable<string>,

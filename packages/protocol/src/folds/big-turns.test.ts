@@ -14,7 +14,7 @@ const end = (id: string) => [
   outputDone(`${id}-answer`, `call-${id}`, 'b'),
 ];
 
-/** Turns with `count` items, one for each way in which a turn can be big. */
+/** Turns with `count` items: one turn for each way in which a turn can be big. */
 const turns: Record<string, (count: number) => EventPayload[]> = {
   'tool calls one after the other': (count) =>
     ids(count).flatMap((id) => [...begin(id), ...end(id)]),
@@ -56,19 +56,19 @@ function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[],
   return () => {
     const before = process.cpuUsage();
     for (let time = 0; time < times; time += 1) fold(events);
-    // User and system time together, because for short work the system only estimates the split.
+    // User and system time are added, because for short work the system only estimates how the time is divided.
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
 }
 
 describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
-  // If a step cost as much as there are items, one big turn would cost ten times as much as ten small ones.
+  // If each step's cost grew with the number of items, one big turn would cost ten times as much as ten small ones.
   it.each(Object.entries(turns))('costs in proportion to its items: %s', (__, turn) => {
     const tenSmall = costOf(fold, turn(100), 10);
     const big = costOf(fold, turn(1_000), 1);
     let [small, large] = [Infinity, Infinity];
-    // Disturbances only make a try longer, so the minimum of several counts.
+    // Other work on the machine only makes a measurement longer, so the minimum of several measurements counts.
     for (let tries = 0; tries < 8 && !(large / small < 3); tries += 1) {
       small = Math.min(small, tenSmall());
       large = Math.min(large, big());

@@ -7,26 +7,26 @@ import { currentItems, type ResponseState } from './response.ts';
 export interface Closing {
   /** The status with which the turn is about to end. */
   status: 'completed' | 'cancelled' | 'error';
-  /** With status `error`: why the turn failed. */
+  /** With status `error`: the error with which the turn failed. */
   error?: ErrorObject | undefined;
 }
 
-/** How a turn ends with this payload; any payload that is not terminal counts as `completed`. */
+/** The status with which a turn ends after this payload; `completed` for a payload that is not terminal. */
 export function closingOf(payload: EventPayload): Closing {
   if (payload.type === 'response_error') return { status: 'error', error: payload.error };
   if (payload.type !== 'response_done') return { status: 'completed' };
   return { status: payload.status, error: payload.error };
 }
 
-/** The payloads to log before a run's terminal event, in the order of the items' starts. */
+/** Returns the payloads to log before a run's terminal event, in the order in which the items started. */
 export function closeOpenItems(state: ResponseState, closing: Closing): EventPayload[] {
   return currentItems(state, state.open.keys()).map((item) => closeItem(item, closing));
 }
 
 /**
- * Returns the end of one open item. An item with content is kept: as done, or with the turn's error. Messages,
- * reasoning and outputs without content are withdrawn. A plan and file changes stay as they are, an approval ends as
- * cancelled, and a message that a person sent into the turn ends as not taken.
+ * Returns the end of one open item. An item with content ends as done, or with the turn's error. Messages, reasoning
+ * and outputs without content are withdrawn. A plan and file changes stay as they are, an approval ends as cancelled,
+ * and a message that a person sent into the turn ends as not taken.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;
@@ -58,7 +58,7 @@ function canBeEmpty(item: OutputItem): boolean {
   );
 }
 
-/** The item as it ends. An output that was cut off is not a success. */
+/** The item with the fields that it has at its end. An output that was cut off does not count as successful. */
 function finalItem(item: OutputItem, status: 'completed' | 'cancelled'): OutputItem {
   return status === 'cancelled' && 'success' in item ? { ...item, success: false } : item;
 }

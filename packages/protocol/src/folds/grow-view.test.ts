@@ -35,7 +35,7 @@ describe('a text', () => {
     expect(upsertsIn(outputs)).toMatchObject([{ status: 'update', blocks }]);
   });
 
-  test('with changed blocks is shown at once and whole to live readers', () => {
+  test('with changed blocks is shown whole and at once to live readers', () => {
     expect(shownLast([...shown, patch('a', { blocks }, 'more')], live)).toMatchObject([
       {
         kind: 'upsert',
@@ -50,7 +50,7 @@ describe('a text', () => {
     ]);
   });
 
-  test('buffers its initial words like later ones', () => {
+  test('buffers its first words like later words', () => {
     for (const itemType of ['message', 'reasoning'] as const) {
       const start = { type: 'item_start', itemId: 'a', itemType, initialContent: 'Hi.' } as const;
       const { state, upserts } = foldRun([start]);
@@ -75,7 +75,7 @@ describe('a text', () => {
     expect(nextFlushAt(flushed.state)).toBe(now + 1300);
   });
 
-  test('of a thought that was never shown is first created, then completed', () => {
+  test('of a thought that was never shown is first shown as created, then as completed', () => {
     const { upserts } = foldRun([say.text('a', 'reasoning'), say.reasoningDone('a', 'Hm.')]);
     expect(upserts.map(({ status }) => status)).toEqual(['create', 'complete']);
   });
@@ -99,7 +99,7 @@ describe('a call', () => {
     expect(shownLast([...running, say.delta('out', 'a'), say.delta('out', '')], live)).toEqual([]);
   });
 
-  test('is shown when its arguments are whole, but not when its output only begins', () => {
+  test('is shown when its arguments are whole, but is not shown again when its output begins', () => {
     const [done, begun] = running;
     expect(shownLast([say.call('call', 'Bash', 'one'), done!], live)).toMatchObject([
       { upsert: { status: 'update', itemId: 'call' } },
@@ -113,7 +113,7 @@ describe('a call', () => {
     expect(output).not.toHaveProperty('toolOutputIsError');
   });
 
-  test('among several with one id is shown separately at its start, change and end', () => {
+  test('with the id of other calls is shown separately at its start, change and end', () => {
     const [first, second] = ['a', 'b'].map((id) => say.call(id, 'Bash', 'one'));
     const goesOn = say.callDone('b', 'Bash', 'one', {});
     const idsOf = (payloads: EventPayload[]) =>
@@ -129,18 +129,18 @@ describe('a call', () => {
     expect(shownLast([say.call('call', 'Bash'), say.delta('call', '{"a":1}')], live)).toEqual([]);
   });
 
-  test('is shown again only at its end to readers without deltas', () => {
+  test('is shown to readers without deltas again only at its end', () => {
     expect(shownLast([...running, say.delta('out', 'a')])).toEqual([]);
     expect(shownLast([...running, patch('out', { blocks })])).toEqual([]);
   });
 
-  test('with blocks in its output but no text is shown with the blocks', () => {
+  test('whose output has blocks but no text is shown with the blocks', () => {
     expect(shownLast([...running, patch('out', { blocks })], live)).toMatchObject([
       { kind: 'upsert', upsert: { itemId: 'call', toolOutput: '', outputBlocks: blocks } },
     ]);
   });
 
-  test('among several with one id grows only by its own output', () => {
+  test('with the id of other calls grows only by its own output', () => {
     const both = [say.callDone('a', 'Bash', 'one', {}), say.callDone('b', 'Bash', 'one', {})];
     const grown = [output('out', 'one'), say.delta('out', 'x'), say.delta('out', 'y')];
     expect(shownLast([...both, ...grown], live)).toEqual([

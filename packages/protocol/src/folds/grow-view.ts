@@ -1,4 +1,4 @@
-/** The outputs of a delta. */
+/** Returns the outputs for a delta. */
 import type { ItemDeltaPayload } from '../events.ts';
 import type { FoldOutput } from '../upserts.ts';
 import { emitOpen } from './emit.ts';
@@ -11,14 +11,14 @@ import { type FoldResult, type OpenView, type FoldStep, withView } from './upser
 import { isShown } from './views.ts';
 
 export interface Growth {
-  /** The id of the item that grows: the shown item, or its answer. */
+  /** The id of the item whose text grows: the shown item, or the answer shown with it. */
   itemId: string;
   text: string;
-  /** Whether other fields have changed as well. */
+  /** Whether fields other than the text have changed as well. */
   patched: boolean;
 }
 
-/** The step of an `item_delta`. Its cost depends on the delta, not on the size of the item or the turn. */
+/** The step of an `item_delta`. The cost of a step depends on the delta, not on the size of the item or the turn. */
 export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult {
   const { itemId, deltaContent: text, patch } = payload;
   const own = step.state.open.get(itemId);
@@ -80,7 +80,7 @@ function grow(step: FoldStep, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** The step of a text that grows, by a delta or by its start. */
+/** The step of a view whose text grows, by a delta or by the start of an answer. */
 export function growText(step: FoldStep, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
@@ -107,13 +107,13 @@ function appendText(step: FoldStep, known: OpenView, { text, patched }: Growth):
   return append(step, known, itemText(item).length - text.length, text);
 }
 
-/** Shows a call when its arguments are whole; with `appends`, also each patch and output when it arrives. */
+/** Shows a call when its arguments are whole; with `appends`, also shows each patch and output when it arrives. */
 function growCall(step: FoldStep, known: OpenView, { itemId, text, patched }: Growth): Grown {
   const { item, answer } = known.view;
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
   const before = answer === undefined ? 0 : itemText(answer).length - text.length;
-  // Output that is not new was shown before, with all other changes.
+  // Output that was there before the patch has already been shown, with the call's other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }

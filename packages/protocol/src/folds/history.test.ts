@@ -41,7 +41,7 @@ describe('history', () => {
     ]);
   });
 
-  it('shows open items of a running turn, except held ones', () => {
+  it('shows open items of a running turn, except items that are held until they are whole', () => {
     const response = stored(
       { type: 'item_start', itemId: 'u', itemType: 'message', origin: 'user', initialContent: 'x' },
       say.text('empty'),
@@ -74,7 +74,7 @@ describe('history', () => {
     }
   });
 
-  it('shows items without an end, as an import may store them, as ended with their turn', () => {
+  it('shows items that were imported without an end as ended together with their turn', () => {
     const response = {
       ...stored(say.text('m'), say.delta('m', 'Hi')),
       status: 'complete' as const,
@@ -100,13 +100,13 @@ describe('a turn’s summary', () => {
     });
   });
 
-  it('has no end while it runs or waits to run', () => {
+  it('has no end time while the turn runs or waits', () => {
     const running = stored();
     expect(summarizeTurn(running)).not.toHaveProperty('endedAt');
     expect(summarizeTurn({ ...running, status: 'queued' }).status).toBe('in_progress');
   });
 
-  it('has the finish reason, if its source reported one', () => {
+  it('has the finish reason, if its source has reported one', () => {
     const stopped = (status: 'completed' | 'cancelled', finishReason: string): EventPayload => ({
       type: 'response_done',
       status,

@@ -7,15 +7,15 @@ import { withoutUndefined } from './start-item.ts';
 import { viewEndedAt, isShown, progressOf, viewsOf, type Progress, type View } from './views.ts';
 
 /**
- * Returns the last state of all views of a turn, in order of start. Open items of a turn in progress have the status
- * `update`, waiting approvals `create`. `emittedAt` is ISO 8601 UTC.
- * An item without `endedAt` counts as cut off if its turn is over.
+ * Returns the last state of all views of a turn, in order of start. Open items of a running turn have the status
+ * `update`, and waiting approvals have `create`. `emittedAt` is ISO 8601 UTC. An item without `endedAt` in a turn that
+ * has ended counts as cut off.
  */
 export function responseToUpserts(response: Response, emittedAt: string): UpsertObject[] {
   return viewsOf(response.outputItems).flatMap((view) => {
     const progress = progressOf(view, response);
     if (!isShown(view, progress)) return [];
-    // An item that its turn cut off ended with the turn.
+    // If the turn's end cut the item off, the turn's end is also the item's end.
     const sourceTimestamp = viewEndedAt(view) ?? new Date(response.updatedAt).toISOString();
     const emission = { status: statusOf(view, progress), sourceTimestamp, emittedAt };
     return [renderUpsert(view, progress, response, emission)];
@@ -38,7 +38,7 @@ export function summarizeTurn(response: Response): TurnSummary {
     startedAt: createdAt,
     endedAt: running ? undefined : updatedAt,
     usage,
-    // A failed turn has its error instead.
+    // A failed turn has an error instead of a finish reason.
     finishReason: running || status === 'error' ? undefined : (finishReason ?? undefined),
     error,
     rewoundTo,

@@ -27,13 +27,13 @@ test('kin are the calls and answers with one call id, in order of start', () => 
   expect(pairableIds(list, 'x')).toEqual(['x']);
 });
 
-test('an item that cannot be paired is its own kin, and an unknown item has no kin', () => {
+test('an item that cannot be paired has only itself as kin, and an unknown item has no kin', () => {
   const list = listOf(message);
   expect(pairableIds(list, 'm')).toEqual(['m']);
   expect(pairableIds(list, 'n')).toEqual([]);
 });
 
-test('an item that is put again keeps its place, in the same or another family', () => {
+test('an item that is put again keeps its place in the order, in the same or another family', () => {
   const list = listOf(call('a'), call('b'), output('c'));
   expect(pairableIds(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
   const moved = putItem(list, call('a', 'two'));
@@ -43,7 +43,7 @@ test('an item that is put again keeps its place, in the same or another family',
   expect(orderedIds(moved, ['c', 'b', 'a'])).toEqual(['a', 'b', 'c']);
 });
 
-test('a withdrawn item is no longer kin of others, and may be put again', () => {
+test('a withdrawn item is no longer kin of other items, and can be added again', () => {
   const list = removeItem(listOf(call('a'), output('b')), 'a');
   expect(pairableIds(list, 'a')).toEqual([]);
   expect(pairableIds(list, 'b')).toEqual(['b']);
@@ -53,7 +53,7 @@ test('a withdrawn item is no longer kin of others, and may be put again', () => 
   expect(pairableIds(putItem(empty, call('c')), 'c')).toEqual(['c']);
 });
 
-test('among many items with one id, only nearby items are kin', () => {
+test('of many items with one id, only items near each other are kin', () => {
   const ids = Array.from({ length: 200 }, (_, index) => `i${index}`);
   const list = listOf(...ids.map((id) => call(id)));
   for (const [place, id] of ids.entries()) {
@@ -61,7 +61,7 @@ test('among many items with one id, only nearby items are kin', () => {
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
-    // On both sides, or as far as items exist.
+    // The kin reach at least this far on both sides, or to the first or last item.
     expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
     expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
   }

@@ -1,12 +1,12 @@
 /**
- * A run's items: in order of start, by id, and calls with their answers. A step's cost does not depend on the number of
- * items.
+ * A run's items, in three orders: by start, by id, and as calls with their answers. A step's cost does not depend on
+ * the number of items.
  */
 import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';
 import { PersistentMap } from './persistent-map.ts';
 
-/** One part of a family of items: some of their ids, in order of start. */
+/** One part of a family of items: up to `partSize` of the family's ids, in order of start. */
 interface FamilyPart {
   family: string;
   number: number;
@@ -15,7 +15,9 @@ interface FamilyPart {
 
 export interface ItemList {
   readonly byId: PersistentMap<OutputItem>;
-  /** The parts of all families, by key. A family is split because an agent may give one id to all its calls. */
+  /**
+   * The parts of all families, by key. A family has several parts because an agent may give one id to all its calls.
+   */
   readonly parts: PersistentMap<FamilyPart>;
   /** The key of each item's part. */
   readonly partOf: PersistentMap<string>;
@@ -30,7 +32,7 @@ export const noItems: ItemList = {
   newestPart: PersistentMap.empty<number>(),
 };
 
-/** The number of ids in a part. An answer is matched only with a call of its part. */
+/** The number of ids in a part. An answer is matched only with calls of the same part. */
 const partSize = 32;
 
 /** Replaces the item with the same id, or adds the item at the end. */
@@ -55,7 +57,7 @@ export function pairableIds(list: ItemList, id: string): readonly string[] {
   );
 }
 
-/** Those of the ids that exist, in order of start. */
+/** The given ids without those of unknown items, in the order in which the items started. */
 export function orderedIds({ byId }: ItemList, ids: Iterable<string>): string[] {
   return Array.from(ids, (id) => ({ id, place: byId.placeOf(id) }))
     .filter((found) => found.place !== undefined)

@@ -1,4 +1,4 @@
-/** The text of an item: the one field that deltas grow, under different names. */
+/** The text of an item: the only field that deltas extend; its name depends on the item's type. */
 import type { OutputItem } from '../items.ts';
 
 /** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */

@@ -1,40 +1,49 @@
-/** When a growing text is emitted: the batch gradient of seed 000 (AC-5.2). */
+/** Decides when a growing text is emitted: the batch gradient of seed 000 (AC-5.2). */
 
 export interface Pace {
-  /** How many thresholds have been crossed: the index in the gradient. */
+  /** The number of thresholds that were crossed, which is the index in the gradient. */
   readonly batchIndex: number;
-  /** Tokens since the last emission. */
+  /** The number of tokens since the last emission. */
   readonly tokens: number;
   /** Whether the text so far ends inside a word, which the next delta may continue. */
   readonly inWord: boolean;
-  /** Characters of the text at the last emission. */
+  /** The number of characters that the text had at its last emission. */
   readonly shown: number;
-  /** When buffered text is emitted at the latest, in milliseconds since the epoch; absent if nothing is buffered. */
+  /**
+   * The time, in milliseconds since the epoch, by which buffered text must be emitted; absent if nothing is buffered.
+   */
   readonly flushAt?: number;
 }
 
 export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false, shown: 0 };
 
-/** A text longer than this (characters) is emitted again only once it has grown by a share of its length. */
+/** The length, in characters, from which a text is emitted again only after it has grown by a certain share. */
 const longText = 32 * 1024;
 const worthwhile = 1.25;
 
-/** Whether to emit a whole text again: all emissions of a long text together are only a few times its length. */
+/**
+ * Whether a whole text is emitted again. All emissions of a long text together are only a few times as long as the
+ * text.
+ */
 export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;
 }
 
-/** The default token counter: words between white space. Also exact over deltas, wherever they cut words. */
+/**
+ * The default token counter: words between white space. The count is also exact for a text in deltas, wherever the
+ * deltas cut words.
+ */
 export function countWords(text: string): number {
   let words = 0;
-  // One match at a time, since a list of all matches would be many times as large as the text.
+  // Finds one match at a time, since a list of all matches would be many times as large as the text.
   for (const word = /\S+/g; word.test(text);) words += 1;
   return words;
 }
 
 /**
- * Counts one delta; costs O(delta). A `tokenCounter` other than `countWords` is applied to each delta alone: exact if
- * it is additive (characters / 4), otherwise an estimate.
+ * Counts the tokens of one delta, in time proportional to the delta's length. For a `tokenCounter` other than
+ * `countWords` the deltas are counted separately: the sum is exact if the counter is additive (characters / 4),
+ * otherwise it is an estimate.
  */
 export function addText(pace: Pace, text: string, tokenCounter: (text: string) => number): Pace {
   if (text === '') return pace;
@@ -44,8 +53,8 @@ export function addText(pace: Pace, text: string, tokenCounter: (text: string) =
 }
 
 /**
- * Returns how many thresholds the tokens since the last emission have crossed, one after the other. Each must be
- * exceeded (TC-5.2c, TC-5.2d); after the last threshold, it repeats (TC-5.2e).
+ * Returns the number of thresholds that the tokens since the last emission have crossed, one after another. Each
+ * threshold must be exceeded (TC-5.2c, TC-5.2d); the last threshold is used repeatedly (TC-5.2e).
  */
 export function crossedThresholds(pace: Pace, gradient: readonly number[]): number {
   let crossed = 0;
@@ -57,7 +66,7 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** The pace after an emission of a text with `shown` characters: nothing is buffered. */
+/** The pace directly after an emission of a text with `shown` characters: nothing is buffered. */
 export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
   return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }

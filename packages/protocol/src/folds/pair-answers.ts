@@ -31,14 +31,14 @@ export function familyOf(item: OutputItem): string | undefined {
   }
 }
 
-/** The key that a call shares with its answers and its permission requests; undefined for other items. */
+/** The key that a call, its answers and its permission requests share; undefined for other items. */
 export function callKeyOf(item: OutputItem): string | undefined {
   if (item.type !== 'approval') return familyOf(item);
   return item.callId === undefined ? undefined : callKeysOf(item.callId)[0];
 }
 
 /**
- * The keys that a call with this id can have, for items that name the call but not whether it is a tool call or a
+ * The keys that a call with this id can have; for items that name a call but not whether the call is a tool call or a
  * script.
  */
 export function callKeysOf(callId: string): [tool: string, script: string] {
@@ -46,9 +46,10 @@ export function callKeysOf(callId: string): [tool: string, script: string] {
 }
 
 /**
- * Maps the id of each answer that has a call to the call's id. An answer belongs to the last call of its family before
- * it that has no answer yet and did not end in an error. The result depends only on the items, so that live and stored
- * turns agree. Each family is paired separately, so that a step of a live turn looks at only one family.
+ * Maps the id of each answer to the id of its call; answers without a call are left out. An answer belongs to the last
+ * earlier call of its family that has no answer yet and did not end with an error. The result depends only on the
+ * items, so live and stored turns have the same pairs. Each family is paired separately, so that a step of a live turn
+ * reads only one family.
  */
 export function pairAnswers(items: readonly OutputItem[]): Map<string, string> {
   const waiting = new Map<string, string>();

@@ -1,7 +1,7 @@
 /**
- * An immutable map: `set` and `delete` return a new map that shares all but a few small nodes with the old one. So a
- * fold's state can be kept and continued more than once, and a step costs the same among ten thousand items as among
- * ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
+ * An immutable map: `set` and `delete` return a new map that shares all but a few small nodes with the old one. A
+ * fold's state can therefore be kept and continued more than once, and a step costs the same among ten thousand items
+ * as among ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
   declare readonly size: number;
@@ -27,7 +27,9 @@ export class PersistentMap<V> {
     return find(this.root, hashOf(key), key) !== undefined;
   }
 
-  /** The key's place: smaller for keys that were set earlier. Setting a key again keeps its place. */
+  /**
+   * The key's place in the order of first `set` calls: the earlier, the smaller. Setting a key again keeps its place.
+   */
   placeOf(key: string): number | undefined {
     return find(this.root, hashOf(key), key)?.place;
   }
@@ -42,7 +44,7 @@ export class PersistentMap<V> {
       : new PersistentMap(size + 1, insert(root, 0, hash, entry), next + 1);
   }
 
-  /** Returns the same map if it lacks the key. */
+  /** Returns the map itself if it lacks the key. */
   delete(key: string): PersistentMap<V> {
     const hash = hashOf(key);
     const { size, root, next } = this;
@@ -55,7 +57,7 @@ export class PersistentMap<V> {
     return this.#entries().map(({ key }) => key);
   }
 
-  /** The values in the order of `keys`. */
+  /** The values, in the same order as `keys`. */
   values(): V[] {
     return this.#entries().map(({ value }) => value);
   }
@@ -73,7 +75,7 @@ interface Entry<V> {
   readonly place: number;
 }
 
-/** The entries with one hash: nearly always one entry. */
+/** The entries with one hash; nearly always there is only one. */
 interface Leaf<V> {
   readonly hash: number;
   readonly entries: readonly Entry<V>[];
@@ -94,7 +96,7 @@ function isLeaf<V>(node: Node<V>): node is Leaf<V> {
   return 'entries' in node;
 }
 
-/** The last key and its hash: one event looks up the same key in many maps. */
+/** Caches the last key and its hash, because one event looks up the same key in many maps. */
 let last = { key: '', hash: 0 };
 
 function hashOf(key: string): number {
@@ -163,7 +165,7 @@ function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   return { bits: bitA | bitB, children: aFirst ? [a, b] : [b, a] };
 }
 
-/** Removes an existing key. A branch that is left with one leaf becomes that leaf. */
+/** Removes an existing key. A branch whose only child is a leaf is replaced by that leaf. */
 function remove<V>(
   node: Node<V> | undefined,
   shift: number,

@@ -48,7 +48,7 @@ function upsertAll(events: readonly StreamEvent[], from: UpsertFoldState): Folde
   return { state, outputs };
 }
 
-/** The state of a reader that applies the outputs: replaces, appends and removes. */
+/** The state of a reader that applies the outputs: it replaces, appends and removes items. */
 function readerOf(outputs: readonly FoldOutput[]): Map<string, UpsertObject> {
   const shown = new Map<string, UpsertObject>();
   for (const output of outputs) {
@@ -159,14 +159,14 @@ describe('every item that starts ends before its run does', () => {
 });
 
 describe('an upsert’s life is create → update* → complete | error, and ends as in the Response', () => {
-  it('INV-4 keeps the order of each life, whose first state may be its last', () => {
+  it('INV-4 keeps the order of each upsert’s statuses; the first status may be the last', () => {
     const life = /^((create (update )*)?(complete|error) )$/;
     fc.assert(
       fc.property(eventScripts(), anyConfig, (events, config) => {
         const { outputs } = upsertAll(events, startUpsertFold(config));
         for (const statuses of statusesOf(outputs)) {
           const lives = statuses.split('discard ').filter(Boolean);
-          // A life that was withdrawn may stop anywhere.
+          // The upserts of a view that was discarded may stop after any status.
           const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
           const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
           for (const cut of withdrawn)
@@ -221,7 +221,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
     );
   });
 
-  it('INV-4 a live reader of appends has the state of the Response after every event', () => {
+  it('INV-4 a live reader of appends has the same state as the Response after every event', () => {
     const sameButStatus = ({ status, ...content }: UpsertObject) => ({
       ...content,
       sourceTimestamp: '',
@@ -235,7 +235,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
         const history = responseToUpserts(stored(state.response), emittedAt);
         expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
         for (const upsert of history) {
-          // Arguments that are still streamed are shown only when they are whole.
+          // Arguments that are still arriving are not shown until they are whole.
           const streaming = upsert.type === 'tool_call' && state.response.open.has(upsert.itemId);
           const held = live.get(upsert.itemId)!;
           const expected =
@@ -311,7 +311,7 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
     );
   });
 
-  it('INV-5 holds for folds that share one Response as for separate folds', () => {
+  it('INV-5 holds for folds that share one Response, too', () => {
     fc.assert(
       fc.property(eventScripts(), anyConfig, anyConfig, (events, one, other) => {
         const folds = [one, other].map((config) => ({
@@ -413,7 +413,10 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
   });
 });
 
-/** The same run, with adjacent deltas of one item merged if `merge` returns true, as a writer would log it. */
+/**
+ * The same run in which adjacent deltas of one item are merged if `merge` returns true, like the deltas that a writer
+ * logs.
+ */
 function batch(events: StreamEvent[], merge: () => boolean): StreamEvent[] {
   const payloads: EventPayload[] = [];
   const times: string[] = [];

@@ -23,7 +23,7 @@ export interface Emission {
   emittedAt: string;
 }
 
-/** Renders a view. The caller chooses `emission.status`, because a view does not know whether it has been shown. */
+/** Renders a view. The caller chooses `emission.status`, because a view does not record whether it has been emitted. */
 export function renderUpsert(
   view: View,
   progress: Progress,
@@ -103,7 +103,7 @@ function callContent(
   };
 }
 
-/** The fields of an answer; an answer that has begun without content shows none. */
+/** The fields of an answer; no fields for an answer that has begun but has no content. */
 function answerContent(
   call: OutputItem | undefined,
   answer: AnswerItem | undefined,
@@ -146,7 +146,10 @@ function shownCall({ name, arguments: json, ...rest }: Partial<AskedCall>): Part
   return { toolName: name, toolArguments, ...rest };
 }
 
-/** Arguments of at least this many characters are parsed once and cached, since readers of several kinds need them. */
+/**
+ * The number of characters from which arguments are parsed once and cached, since the folds for several kinds of
+ * readers need them.
+ */
 const longArguments = 10_000;
 const parsedArguments = new WeakMap<object, Record<string, unknown>>();
 
@@ -159,11 +162,11 @@ function toolArgumentsOf(
   return found;
 }
 
-/** The most values in parsed arguments: more would take too long to parse, also for readers. */
+/** The most values in parsed arguments: the server and its readers would need too long to parse more. */
 const maxValues = 50_000;
 
 /**
- * Returns parsed arguments. Whole arguments that are not a JSON object, or are too large, are returned as text in
+ * Returns parsed arguments. Complete arguments that are not a JSON object, or are too large, are returned as text in
  * `raw`.
  */
 export function parseArguments(text: string, isComplete = true): Record<string, unknown> {

@@ -79,13 +79,13 @@ describe('a Response', () => {
     });
   });
 
-  it('does not change after its terminal event, or by events that were folded before', () => {
+  it('is not changed by events after its terminal event, or by events that were folded before', () => {
     const events = runOf([start, say.text('a'), say.completed, say.delta('a', 'late')]);
     const ended = fold(events.slice(0, 3));
     for (const event of events) expect(foldResponse(ended, event)).toBe(ended);
   });
 
-  it('has the last reported value of each usage count', () => {
+  it('has, of each token count, the last value that was reported', () => {
     const early = { inputTokens: 9, outputTokens: 0, contextTokens: 50 };
     expect(folded({ type: 'usage_update', usage: early }, say.completed).usage).toEqual({
       inputTokens: 1,
@@ -98,7 +98,7 @@ describe('a Response', () => {
 describe('an item', () => {
   const error = { code: 'CONTENT_FILTER', message: 'Content blocked.' };
 
-  it('takes its final form from item_done, and keeps fields that item_done lacks', () => {
+  it('gets its final fields from item_done, and keeps fields that item_done lacks', () => {
     const patch = { title: 'Read a', locations: [{ path: '/a' }], raw: { native: 1 } };
     const [call] = items(
       {
@@ -120,7 +120,7 @@ describe('an item', () => {
     });
   });
 
-  it('keeps its parent call if it ends as another type', () => {
+  it('keeps its parent call, even if it ends with another type', () => {
     const [item] = items(
       { type: 'item_start', itemId: 'a', itemType: 'message', parentCallId: 'p' },
       {
@@ -158,7 +158,7 @@ describe('an item', () => {
     expect(items(say.messageDone('a', 'Hi'), cancelled)).toEqual([]);
   });
 
-  it('that a tool has answered cannot be withdrawn, nor can the answer', () => {
+  it('that a tool has begun to answer cannot be withdrawn, and neither can the answer', () => {
     const answered = [say.callDone('c', 'Read', 'call-1', {}), say.outputDone('o', 'call-1', 'x')];
     const cancel = ['c', 'o'].map((itemId) => ({ type: 'item_cancelled' as const, itemId }));
     expect(items(...answered, ...cancel).map(({ id }) => id)).toEqual(['c', 'o']);
@@ -180,7 +180,7 @@ describe('an item', () => {
     expect(Response.safeParse(response).error?.issues).toBeUndefined();
   });
 
-  it('FR-001-03: of a script has the code, and another item has its result', () => {
+  it('FR-001-03: of a script has the script’s code, and a second item has the result', () => {
     const script: EventPayload = { type: 'script_execution_start', itemId: 's', code: 'return 1' };
     expect(
       items(script, { type: 'script_execution_done', itemId: 's', result: '1', success: true }),
@@ -200,7 +200,7 @@ describe('a turn that failed', () => {
     folded({ type: 'response_done', status: 'error', ...more }).error;
   const error = { code: 'X', message: 'It broke.' };
 
-  it('has the error of its source, or an error made from its finish reason', () => {
+  it('has the error that its source reported, or an error made from its finish reason', () => {
     expect(failed({ error, finishReason: 'max_tokens' })).toEqual(error);
     expect(failed({ finishReason: 'max tokens--reached' })).toEqual({
       code: 'MAX_TOKENS_REACHED',
@@ -212,7 +212,7 @@ describe('a turn that failed', () => {
     });
   });
 
-  it('keeps the usage that was reported before', () => {
+  it('keeps the token counts that were reported before', () => {
     const told: EventPayload = {
       type: 'usage_update',
       usage: { inputTokens: 1, outputTokens: 2, contextTokens: 3 },
@@ -250,7 +250,7 @@ describe('repeated events and events about unknown items', () => {
     expect(items(say.delta('a', 'Hi'), { type: 'item_cancelled', itemId: 'a' })).toEqual([]);
   });
 
-  it('an open output can be withdrawn, and then its call', () => {
+  it('an open output can be withdrawn, and then the output’s call', () => {
     const begun: EventPayload[] = [
       say.callDone('c', 'Read', 'call-1', {}),
       { type: 'item_start', itemId: 'o', itemType: 'function_call_output', callId: 'call-1' },
@@ -308,7 +308,7 @@ describe('closing open items', () => {
     ]);
   });
 
-  it('gives the run’s error to items that it cut off', () => {
+  it('gives the run’s error to items that the run’s end cut off', () => {
     const error = { code: 'PROCESS_CRASH', message: 'It died.' };
     expect(closeOpenItems(open, { status: 'error', error })).toMatchObject([
       { type: 'item_cancelled', itemId: 'empty' },
@@ -334,7 +334,7 @@ describe('closing open items', () => {
     expect(said).toMatchObject({ type: 'item_error', error: { code: 'TURN_FAILED' } });
   });
 
-  it('does not change the success of an output if the turn is complete', () => {
+  it('does not change an output’s success if the turn is complete', () => {
     const started: EventPayload = {
       type: 'item_start',
       itemId: 'o',
@@ -371,7 +371,7 @@ describe('closing open items', () => {
 });
 
 describe('the cost of a delta', () => {
-  it('does not grow with the number of ended items or the length of the text', () => {
+  it('does not grow with the number of ended items or with the length of the text', () => {
     const ended = Array.from({ length: 2000 }, (_, index) => say.messageDone(`m-${index}`, 'Hi'));
     const [before, ...deltas] = runOf([
       say.text('a'),
@@ -381,7 +381,7 @@ describe('the cost of a delta', () => {
     const shifted = deltas.map((event) => ({ ...event, seq: event.seq + many.lastSeq }));
     const grown = shifted.reduce(foldResponse, many);
     expect(before).toBeDefined();
-    // The list is shared, not copied.
+    // The list is shared between states, not copied.
     expect(grown.items).toBe(many.items);
     expect(grown.open.get('a')?.text).toBe('word '.repeat(100));
     expect(many.open.get('a')?.text).toBe('');

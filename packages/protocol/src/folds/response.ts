@@ -16,7 +16,7 @@ import { PersistentMap } from './persistent-map.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An open item. Its text grows outside the item list, which a delta does not change. */
+/** An open item. An open item. A delta changes only the text here, not the list of items. */
 interface OpenItem {
   /** The item without its text. */
   readonly item: OutputItem;
@@ -28,11 +28,11 @@ export interface ResponseState {
   readonly lastSeq: number;
   /** Milliseconds since the epoch: the last event's timestamp. */
   readonly updatedAt: number;
-  /** Whether `response_start` has been seen. */
+  /** Whether `response_start` was folded in. */
   readonly started: boolean;
   /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** All items; of open items only the order, type and pairing ids are valid here. */
+  /** All items. Of an open item, only the order, the type and the ids for pairing are valid here. */
   readonly items: ItemList;
   /** Open items in the order of their start. */
   readonly open: PersistentMap<OpenItem>;
@@ -47,17 +47,17 @@ const empty: ResponseState = {
   open: PersistentMap.empty(),
 };
 
-/** Returns the same object each time, so that folds that begin together can share a Response. */
+/** Always returns the same object, so that folds that begin together can share one Response. */
 export function emptyResponse(): ResponseState {
   return empty;
 }
 
 /**
  * Returns the state after one event. Returns the same state for a duplicate or older event, and for any event after the
- * terminal event. Events about unknown or ended items change no item, with two exceptions: `item_done` and `item_error`
- * of an item that never started count as the whole item; `item_cancelled` also withdraws an ended item, unless a tool
- * has begun to answer it or it is such an answer, because the tool has then run. The cost does not depend on the number
- * of items. The old state does not change and can be continued again.
+ * terminal event. Events about unknown or ended items change no item, with two exceptions. `item_done` and `item_error`
+ * of an item that never started count as the whole item. `item_cancelled` also withdraws an ended item, but not a call
+ * that has begun to get an answer, and not the answer of a call, because in both cases the tool has run. The cost does
+ * not depend on the number of items. The old state does not change, and can be used again.
  */
 export function foldResponse(state: ResponseState, event: StreamEvent): ResponseState {
   if (event.seq <= state.lastSeq || hasEnded(state)) return state;
@@ -73,7 +73,7 @@ export function foldResponse(state: ResponseState, event: StreamEvent): Response
   return applyPayload(next, next.head, event.payload, event.timestamp);
 }
 
-/** The Response so far; undefined before `response_start`. Costs O(items · log items). */
+/** The Response so far; undefined before `response_start`. Takes time O(items · log items). */
 export function toResponse(state: ResponseState): Response | undefined {
   if (!state.started || !state.head) return undefined;
   return {
@@ -84,7 +84,7 @@ export function toResponse(state: ResponseState): Response | undefined {
   };
 }
 
-/** Those of the items with these ids that exist, in order of start; open items have their text so far. */
+/** The items with these ids, without unknown ids, in order of start; open items include their text so far. */
 export function currentItems(state: ResponseState, ids: Iterable<string>): OutputItem[] {
   return orderedIds(state.items, ids)
     .map((id) => openItem(state, id) ?? state.items.byId.get(id))
@@ -99,20 +99,20 @@ export function changedBy(payload: EventPayload): string[] {
   return ends ? [payload.itemId, outputIdOf(payload.itemId)] : [payload.itemId];
 }
 
-/** An open item with its text so far; undefined if it is unknown or has ended. */
+/** An open item with its text so far; undefined if the item is unknown or has ended. */
 export function openItem(state: ResponseState, itemId: string): OutputItem | undefined {
   const open = state.open.get(itemId);
   return open && withText(open.item, open.text);
 }
 
-/** Whether the terminal event has been folded in. */
+/** Whether the terminal event was folded in. */
 export function hasEnded(state: ResponseState): boolean {
   return state.head !== undefined && state.head.status !== 'in_progress';
 }
 
 /**
- * The length in characters from which a text no longer grows: its JSON, which may need six characters for one, must
- * stay below the longest possible string. Agents' texts are cut much earlier.
+ * The length in characters from which a text no longer grows: the text's JSON, in which one character may need six,
+ * must stay below the longest possible string. Adapters cut agents' texts at a much smaller length.
  */
 const maxFoldedText = 64 * 1024 * 1024;
 
@@ -204,7 +204,7 @@ function textBefore({ item, text }: OpenItem, patch: ItemPatch): string {
   return item.type === 'function_call' ? (patch.arguments ?? text) : text;
 }
 
-/** The final item, with fields that it lacks taken from the open item. */
+/** The final item; fields that it lacks are taken from the open item. */
 function finishedItem(
   state: ResponseState,
   id: string,
@@ -306,7 +306,7 @@ function endedHead(
   };
 }
 
-/** The error of a failed turn whose source reported none. */
+/** The error of a failed turn if the turn's source reported no error. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
     return { code: 'TURN_FAILED', message: 'The turn failed without a reason from its source.' };

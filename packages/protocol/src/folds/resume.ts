@@ -1,4 +1,4 @@
-/** Continues a fold from a Response instead of its run's first event, which may no longer be stored. */
+/** Continues a fold from a Response; the run's earlier events may no longer be stored. */
 import type { Response } from '../response.ts';
 import { noItems, putItem } from './item-list.ts';
 import { itemText } from './item-text.ts';
@@ -9,7 +9,7 @@ import { type UpsertFoldState, withView } from './upsert-state.ts';
 import { startUpsertFold } from './upsert.ts';
 import { isShown, progressOf, viewsOf } from './views.ts';
 
-/** Returns the state that `toResponse` turned into this Response: later events than `lastSeq` can be folded in. */
+/** Returns the state from which `toResponse` made this Response, so that events after `lastSeq` can be folded in. */
 export function resumeResponse(response: Response): ResponseState {
   const { outputItems, lastSeq, updatedAt, ...head } = response;
   const open = outputItems.filter((item) => item.endedAt === undefined);
@@ -27,8 +27,8 @@ export function resumeResponse(response: Response): ResponseState {
 }
 
 /**
- * Returns a fold for readers that have the upserts of `responseToUpserts` for the Response. The batch gradient starts
- * over.
+ * Returns an upsert fold for readers that already have the upserts of `responseToUpserts` for the Response. The batch
+ * gradient begins again at its first threshold.
  */
 export function resumeUpsertFold(
   response: ResponseState,

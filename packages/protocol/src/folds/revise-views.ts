@@ -1,5 +1,5 @@
 /**
- * The outputs of an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
+ * The outputs for an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
  * on the size of the turn.
  */
 import type { FoldOutput } from '../upserts.ts';
@@ -18,7 +18,10 @@ import {
 } from './upsert-state.ts';
 import { isShown, progressOf, viewsOf, type View } from './views.ts';
 
-/** The step of these changes. `changed` are the ids of affected items: at a turn's end, those of all open views. */
+/**
+ * Emits the changes of views after an item's start or end, or a turn's end. `changed` are the ids of the affected
+ * items; at a turn's end, the ids of the items of all open views.
+ */
 export function reviseViews(step: FoldStep, changed: readonly string[]): FoldResult {
   const { before, state: now } = step;
   const kin = new Set(
@@ -40,7 +43,7 @@ export function reviseViews(step: FoldStep, changed: readonly string[]): FoldRes
   return { state, outputs };
 }
 
-/** Discards views whose item was withdrawn, or turned out to be the answer to a call. */
+/** Discards a view if its item was withdrawn, or if its item proved to be the answer to a call. */
 function discardMissing(
   { state, head }: FoldStep,
   earlier: readonly string[],
@@ -91,8 +94,8 @@ function beginView(step: FoldStep, view: View): FoldResult {
 }
 
 /**
- * The step of a call that continues: its arguments are whole, or its answer has begun, ended before the call or been
- * withdrawn.
+ * The step of a call that has not ended after this event: the call's arguments are whole, or its answer has begun, has
+ * ended before the call, or was withdrawn.
  */
 function continueView(step: FoldStep, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });

@@ -98,7 +98,7 @@ describe('a patch replaces only fields that the item’s type has', () => {
     ['error', ['raw']],
     ['plan', ['raw', 'entries']],
     ['file_changes', ['raw', 'diffs']],
-    // An approval's title is the question that was asked.
+    // An approval item has its question as the title.
     ['approval', ['raw']],
   ])('%s', (itemType, keys) => {
     const item = start({ itemType, title: 'As asked' });

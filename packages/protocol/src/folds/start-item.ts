@@ -3,8 +3,8 @@ import type { ItemStartPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
 
 /**
- * Returns the started item. `startedAt` is ISO 8601 UTC. Ids that are missing or empty in the start (a call's, an
- * approval's) are the item's own id until the item is done.
+ * Returns the started item. `startedAt` is ISO 8601 UTC. If the start lacks an id that its type needs (a call's, an
+ * approval's), the item's own id stands in until the item is done.
  */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
   const text = payload.initialContent ?? '';
@@ -86,7 +86,10 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
   }
 }
 
-/** Returns the item with the fields of a patch that its type has, except a call's arguments, which are its text. */
+/**
+ * Returns the item with those fields of a patch that its type has; a call's arguments are left out, because they are
+ * its text.
+ */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   const { raw, title, kind, locations, diffs, blocks, entries } = patch;
   switch (item.type) {
@@ -109,7 +112,10 @@ export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
   }
 }
 
-/** Returns the fields without undefined ones, which must not overwrite known fields in a spread and are not stored. */
+/**
+ * Returns the fields that are not undefined. An undefined field would overwrite a known field in a spread, and is not
+ * stored.
+ */
 export function withoutUndefined<T extends object>(fields: T): T {
   const copy = { ...fields };
   for (const key of Object.keys(copy)) {

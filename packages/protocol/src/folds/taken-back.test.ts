@@ -9,13 +9,13 @@ const turn = (turnId: string, rewoundTo?: string) => ({
 const found = (...turns: Parameters<typeof takenBack>[0]) =>
   Object.fromEntries([...takenBack(turns)].toReversed());
 
-test('a rewind takes back its target and all turns up to itself, but no later turn', () => {
+test('a rewind takes back its target and all turns from there up to itself, but no later turns', () => {
   const turns = [turn('1'), turn('2'), turn('3'), turn('r', '2'), turn('4')];
   expect(found(...turns)).toEqual({ 2: 'r', 3: 'r' });
   expect(found(turn('1'), turn('2'))).toEqual({});
 });
 
-test('a later rewind also takes back earlier rewinds and their turns', () => {
+test('a rewind can also take back earlier rewinds, and the turns between', () => {
   const earlier = [turn('1'), turn('2'), turn('r', '2'), turn('3')];
   expect(found(...earlier, turn('s', '3'))).toEqual({ 2: 'r', 3: 's' });
   expect(found(...earlier, turn('s', '1'))).toEqual({ 1: 's', 2: 's', r: 's', 3: 's' });
@@ -39,7 +39,7 @@ test('the newest turns of a conversation give the same result as all turns', () 
         return by === undefined ? [] : [[turnId, by]];
       });
       expect([...takenBack(newest)].toReversed()).toEqual(expected);
-      // The slow way, for comparison: one rewind after the other.
+      // Computes the result slowly, one rewind after the other, for comparison.
       const gone = new Set<string>();
       for (const [place, { rewoundTo }] of turns.entries()) {
         if (rewoundTo === undefined) continue;

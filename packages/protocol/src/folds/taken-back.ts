@@ -1,18 +1,20 @@
-/** The turns of a conversation that were taken back. */
+/** Returns the turns of a conversation that were taken back. */
 import type { TurnSummary } from '../sessions.ts';
 
 type RewindableTurn = Pick<TurnSummary, 'turnId' | 'rewoundTo'>;
 
 /**
- * Maps each turn that was taken back to the newest turn of the server that did so. `turns` are all turns of a
- * conversation, or its newest ones, oldest first: a rewind's target that is missing there is older than all of them.
+ * Maps the id of each turn that was taken back to the id of the newest rewind that took it back. `turns` are all turns
+ * of a conversation, or its newest ones, oldest first: if a rewind's target is not among them, the target is older than
+ * all of them.
  */
 export function takenBack(turns: readonly RewindableTurn[]): Map<string, string> {
-  // A shortcut for most conversations, since the page calls this with each new word.
+  // Most conversations have no rewind. For conversations without a rewind, this check keeps the function fast, since
+  // the page calls the function for each new word.
   if (turns.every(({ rewoundTo }) => rewoundTo === undefined)) return new Map();
   const places = new Map(turns.map(({ turnId }, place) => [turnId, place]));
   const found = new Map<string, string>();
-  /** The turn that took back all turns from the place `from` up to itself. */
+  /** The server turn that took back all turns from the index `from` up to itself. */
   let latestRewind: { by: string; from: number } | undefined;
   for (const [place, { turnId, rewoundTo }] of [...turns.entries()].toReversed()) {
     const isInside = latestRewind !== undefined && place >= latestRewind.from;
@@ -27,7 +29,7 @@ export function takenBack(turns: readonly RewindableTurn[]): Map<string, string>
   return found;
 }
 
-/** The turns that the agent knows, and the server's own turns, which no agent knows. */
+/** The turns that were not taken back: the turns that the agent knows, and the server's own turns. */
 export function withoutTakenBack<T extends RewindableTurn>(turns: readonly T[]): T[] {
   const gone = takenBack(turns);
   return turns.filter(({ turnId }) => !gone.has(turnId));

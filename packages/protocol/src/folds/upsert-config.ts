@@ -3,11 +3,14 @@ import { LiminalError } from '../errors.ts';
 import { countWords } from './pace.ts';
 
 export interface UpsertFoldConfig {
-  /** The tokens between emissions of one text. Each number must be exceeded; the last one repeats. */
+  /**
+   * The number of tokens between two emissions of one text. Each number of tokens must be exceeded before the next
+   * emission; the last number repeats.
+   */
   batchGradientTokens: readonly number[];
-  /** The time after the last delta at which buffered text is emitted, in ms. */
+  /** The time, in ms, for which buffered text waits for another delta before it is emitted. */
   batchTimeoutMs: number;
-  /** Counts the tokens of a text. A counter other than the default is applied to each delta separately. */
+  /** Counts the tokens of a text. A counter other than the default counts each delta separately. */
   tokenCounter: (text: string) => number;
   /**
    * `threshold` (seed 000): a text is first emitted when the first threshold is exceeded. `immediate` (seed 003): a
@@ -29,7 +32,7 @@ export const defaultUpsertFoldConfig: UpsertFoldConfig = {
   appends: false,
 };
 
-/** Throws LiminalError `INVALID_UPSERT_CONFIG` for a gradient that would never end a batch, or never begin one. */
+/** Throws LiminalError `INVALID_UPSERT_CONFIG` for a gradient with which a batch would never end or never begin. */
 export function upsertFoldConfig(overrides: Partial<UpsertFoldConfig>): UpsertFoldConfig {
   const config = { ...defaultUpsertFoldConfig, ...overrides };
   const gradient = config.batchGradientTokens;

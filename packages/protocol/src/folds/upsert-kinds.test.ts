@@ -63,7 +63,7 @@ describe('appends, for live readers', () => {
     ]);
   });
 
-  it('sends growing output in bytes proportional to its length, not to its square', () => {
+  it('sends a growing output in a number of bytes that is proportional to its length, not to the length’s square', () => {
     const line = 'a line of output that is neither long nor short\n';
     const lines = Array.from({ length: 1_000 }, () => say.delta('out', line));
     const { outputs } = foldRun(
@@ -78,7 +78,7 @@ describe('appends, for live readers', () => {
     expect(JSON.stringify(outputs).length).toBeLessThan(5 * 1_000 * line.length);
   });
 
-  it('shows the whole output when another field also changes, and appends after it', () => {
+  it('shows the whole output if another field has changed as well, and then appends to it', () => {
     const patch = { blocks: [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }] };
     const { outputs } = foldRun(
       [
@@ -97,7 +97,7 @@ describe('appends, for live readers', () => {
     ]);
   });
 
-  it('SAFE: shows replaced arguments at once, with the text appended to them', () => {
+  it('SAFE: shows replaced arguments at once, with text that was appended to them', () => {
     const { upserts } = foldRun(
       [
         say.call('call', 'Bash', 'call-1'),
@@ -181,12 +181,12 @@ describe('arguments', () => {
     expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: { raw: text } }]);
   });
 
-  it.each(['', ' \n'])('that are empty (%j) are an empty object', (text) => {
+  it.each(['', ' \n'])('that are empty (%j) are shown as an empty object', (text) => {
     expect(foldRun([done(text)]).upserts).toMatchObject([{ toolArguments: {} }]);
     expect(foldRun([done(text)]).upserts[0]).not.toHaveProperty('toolArguments.raw');
   });
 
-  it('that the turn’s end cut off are kept as text', () => {
+  it('that were cut off by the turn’s end are kept as text', () => {
     const cut = [say.call('call', 'X', 'c'), say.delta('call', '{"pa'), say.completed];
     expect(foldRun(cut).upserts.at(-1)).toMatchObject({ toolArguments: { raw: '{"pa' } });
   });
@@ -242,7 +242,7 @@ describe('items beyond text and tools', () => {
   };
   const ask: EventPayload = { type: 'item_start', itemId: 'q', itemType: 'approval', ...question };
 
-  it('shows an approval while it waits and when it has an outcome', () => {
+  it('shows an approval while it waits for an answer, and after the answer', () => {
     const outcome = { outcome: 'selected' as const, optionId: 'yes' };
     const { upserts } = foldRun([
       ask,
@@ -316,7 +316,7 @@ describe('items beyond text and tools', () => {
     });
   });
 
-  it('has the subagent call that an item belongs to', () => {
+  it('has the call of the subagent to which an item belongs', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'a',
@@ -345,7 +345,7 @@ describe('a message in the middle of a turn', () => {
     delivery: 'taken',
   } as const;
 
-  it('is shown at once as sent, and again when the model has read it', () => {
+  it('is shown as sent at once, and is shown again when the model has read it', () => {
     const done = { type: 'item_done', itemId: 'said', finalItem } as const;
     expect(foldRun([said, done], { appends: true }).upserts).toMatchObject([
       { status: 'create', content: 'A word.', delivery: 'sent' },
@@ -353,7 +353,7 @@ describe('a message in the middle of a turn', () => {
     ]);
   });
 
-  it('ends as not taken if its turn ends first, in any way', () => {
+  it('ends as not taken if the turn ends before the model has read it, in any way', () => {
     const item = { ...finalItem, delivery: 'sent' } as const;
     for (const status of ['completed', 'cancelled', 'error'] as const) {
       expect(closeItem(item, { status, error })).toEqual({

@@ -1,8 +1,9 @@
 /**
- * Seed 003 as a configuration of the same fold. Its terms map to ours: created, updated, completed = create, update,
- * complete; item_upsert's tool_call and tool_output = one tool_call upsert, created by the call and completed by its
- * output (with the output's `callId` and `success`); reasoning = thinking; an item's error = its own upsert with status
- * error; turn_completed with status error = turn_error. Retries (TC-13, TC-14) are the publisher's responsibility.
+ * Runs seed 003's test cases with a configuration of the same fold. Seed 003's terms and ours: created, updated,
+ * completed = create, update, complete; item_upsert's tool_call and tool_output = one tool_call upsert, created by the
+ * call and completed by its output (with the output's `callId` and `success`); reasoning = thinking; an item's error =
+ * its own upsert with status error; turn_completed with status error = turn_error. The publisher of events is
+ * responsible for retries (TC-13, TC-14).
  */
 import { describe, expect, it } from 'vitest';
 import type { EventPayload } from '../events.ts';
@@ -21,7 +22,7 @@ const config: Partial<UpsertFoldConfig> = {
 };
 const changeTypes = { create: 'created', update: 'updated', complete: 'completed', error: 'error' };
 
-/** Outputs in seed 003's terms. */
+/** The outputs, renamed to seed 003's terms. */
 const inItsWords = (outputs: readonly FoldOutput[]) =>
   outputs.map((output) => {
     if (output.kind === 'turn') return output.event.type.replace('turn_complete', 'turn_completed');

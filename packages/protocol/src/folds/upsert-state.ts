@@ -8,9 +8,9 @@ import type { View } from './views.ts';
 
 /** A view that has not ended. */
 export interface OpenView {
-  /** The view at its last change other than growing text. */
+  /** The view as it was when it last changed in another way than by growing text. */
   readonly view: View;
-  /** Whether readers have seen it. */
+  /** Whether an upsert of the view has been emitted. */
   readonly emitted: boolean;
   readonly pace: Pace;
   /** The timestamp of the last event that changed the view (ISO 8601 UTC). */
@@ -20,9 +20,12 @@ export interface OpenView {
 export interface UpsertFoldState {
   readonly config: UpsertFoldConfig;
   readonly response: ResponseState;
-  /** Open views by the id of their item. For all other views the last upsert has been emitted. */
+  /** Open views by the id of their item. Of all other views, the last upsert has been emitted. */
   readonly open: PersistentMap<OpenView>;
-  /** The time by which a view's buffered text must be emitted, on the clock of `now`, by the item's id. */
+  /**
+   * For each item with buffered text, by the item's id, the time by which the text must be emitted, on the clock of
+   * `now`.
+   */
   readonly flushes: PersistentMap<number>;
   /** The time at which the clock of `now` was 0, in milliseconds since the epoch. Default: 0. */
   readonly epoch?: number;
@@ -46,17 +49,17 @@ export interface FoldResult {
   outputs: FoldOutput[];
 }
 
-/** One step of the fold, after the response fold. */
+/** One step of the upsert fold; the response fold has already made its step. */
 export interface FoldStep {
-  /** The state with the new Response and the old views. */
+  /** Returns the state with the new Response and the views of the old state. */
   readonly state: UpsertFoldState;
-  /** The Response before the step. */
+  /** The Response before this step. */
   readonly before: ResponseState;
   readonly head: NonNullable<ResponseState['head']>;
-  /** The source's time (ISO 8601 UTC). */
+  /** The time at which the source produced the state (ISO 8601 UTC). */
   readonly timestamp: string;
   /** The time of the step in milliseconds, on any clock that is never adjusted. */
   readonly now: number;
-  /** What `now` lacks to milliseconds since the epoch. */
+  /** The number of milliseconds to add to `now` to get milliseconds since the epoch. */
   readonly epoch: number;
 }

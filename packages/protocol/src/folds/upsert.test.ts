@@ -14,7 +14,7 @@ const tokens = (itemId: string, count: number) =>
   Array.from({ length: count }, () => say.delta(itemId, 'word '));
 const contents = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs).map((upsert) => [upsert.status, 'content' in upsert && upsert.content]);
-/** The token counts at which a text was emitted before its end. */
+/** The token counts at which a text was emitted before the end of its item. */
 const emittedAt = (outputs: readonly FoldOutput[]) =>
   upsertsIn(outputs)
     .filter(({ status }) => status === 'create' || status === 'update')
@@ -112,7 +112,7 @@ describe('events become upserts with full content', () => {
     ]);
   });
 
-  it('has the times at which the source produced the text and the fold emitted it', () => {
+  it('has the time at which the source produced the text and the time at which the fold emitted it', () => {
     const events = runOf([say.text('a'), say.delta('a', words(11))]);
     const { outputs } = foldEvents(events, startUpsertFold(), Date.UTC(2026, 1, 1));
     expect(upsertsIn(outputs)).toMatchObject([
@@ -134,7 +134,7 @@ describe('the batch gradient controls the frequency of emissions', () => {
     expect(intervals).toEqual([11, 21, 41, 81, 121]);
   });
 
-  it('TC-5.2c: a threshold that is equalled is not exceeded', () => {
+  it('TC-5.2c: a threshold that is reached exactly is not exceeded', () => {
     const { state, outputs } = foldRun([say.text('a'), say.delta('a', words(10))]);
     expect(upsertsIn(outputs)).toEqual([]);
     expect(state.open.get('a')?.pace.tokens).toBe(10);
@@ -163,13 +163,13 @@ describe('the batch gradient controls the frequency of emissions', () => {
     expect(defaultUpsertFoldConfig.batchGradientTokens).toEqual([10, 20, 40, 80, 120]);
   });
 
-  it('counts words exactly, wherever deltas cut them', () => {
+  it('counts words exactly, wherever deltas cut the words', () => {
     const cut = ['one tw', 'o', ' ', '  thr', 'ee\n', 'four'].map((piece) => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...cut]);
     expect(state.open.get('a')?.pace.tokens).toBe(4);
   });
 
-  it('counts a word once if an emission cuts it', () => {
+  it('counts a word only once if an emission cuts the word', () => {
     const pieces = [`${words(10)}wo`, 'rd', ' next'].map((piece) => say.delta('a', piece));
     const { state, outputs } = foldRun([say.text('a'), ...pieces]);
     expect(emittedAt(outputs)).toEqual([11]);
@@ -196,7 +196,7 @@ describe('the batch gradient controls the frequency of emissions', () => {
 });
 
 describe('invocation and result are correlated', () => {
-  it('TC-5.3a: a result completes its invocation, under the itemId of the invocation', () => {
+  it('TC-5.3a: a result completes its invocation, and has the invocation’s itemId', () => {
     const { upserts } = foldRun([
       say.callDone('call', 'Read', 'call-1', { path: '/a' }),
       say.outputDone('output', 'call-1', 'no such file', false),
@@ -250,7 +250,7 @@ describe('invocation and result are correlated', () => {
     ]);
   });
 
-  it('withdraws a result that was shown alone when its call arrives', () => {
+  it('discards a result that was shown alone when its call arrives', () => {
     const { outputs } = foldRun([
       say.call('call', 'Read'),
       say.outputDone('output', 'call-1', 'text'),
@@ -373,7 +373,7 @@ describe('edge cases', () => {
     expect(upserts.at(-1)).toMatchObject({ status: 'complete', content: 'half' });
   });
 
-  it('TC-5.4f: a failed turn is a turn_error with code and message, and no other event', () => {
+  it('TC-5.4f: a failed turn emits only a turn_error, with code and message', () => {
     const failed = (end: EventPayload) => foldRun([end]).outputs.slice(1);
     const turnError = (errorCode: string, errorMessage: unknown) => [
       {
@@ -443,7 +443,7 @@ describe('a long text', () => {
     return upserts.reduce((sum, one) => sum + ('content' in one ? one.content.length : 0), 0);
   };
 
-  it('SAFE: is sent to a reader without deltas in at most a few times its length', () => {
+  it('SAFE: is sent to a reader without deltas in a few times its own length at most', () => {
     for (const times of [100, 1_000, 4_000]) {
       expect(sizeOf(times)).toBeGreaterThan(times * piece.length);
       expect(sizeOf(times)).toBeLessThan(30 * times * piece.length);
@@ -451,7 +451,7 @@ describe('a long text', () => {
     expect(sizeOf(4_000) / sizeOf(1_000)).toBeLessThan(5);
   });
 
-  it('SAFE: is shown whole once it is idle', () => {
+  it('SAFE: is shown whole when it is idle', () => {
     const later = Date.UTC(2027, 0, 1);
     const deltas = Array.from({ length: 301 }, () => say.delta('a', piece));
     const { state } = foldRun([say.text('a'), ...deltas]);

@@ -36,9 +36,9 @@ export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertF
 }
 
 /**
- * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`). A duplicate
- * or older event, and any event after the terminal event, changes nothing and emits nothing. `response` is the state's
- * Response with the event folded in: callers with several kinds of reader compute it once.
+ * Returns the state after one event, and the outputs. `now` is in ms, on any clock that is never adjusted (`onEpoch`).
+ * A duplicate event, an older event, and any event after the terminal event change nothing and emit nothing. `response`
+ * is the Response after the event: callers with folds for several kinds of readers compute it once.
  */
 export function foldUpsert(
   state: UpsertFoldState,
@@ -61,8 +61,8 @@ export function foldUpsert(
 }
 
 /**
- * Returns the state for steps whose clock was 0 at `epoch`, in milliseconds since the epoch. The difference of the two
- * clocks changes when the computer's time is adjusted during a turn.
+ * Returns the state for later steps. `epoch` is the time, in milliseconds since the epoch, at which the clock of those
+ * steps was 0. If the computer's time is adjusted during a turn, the difference between the two clocks changes.
  */
 export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState => ({
   ...state,
@@ -70,7 +70,7 @@ export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState 
 });
 
 /**
- * Ends the turn for its readers without a terminal event: all open views end as errors with all buffered text
+ * Ends the turn for its readers without a terminal event: all open views end as errors with their buffered text
  * (TC-5.4a), then the turn ends. Later events change nothing.
  */
 export function destroyUpsertFold(
@@ -86,7 +86,7 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now, epoch });
 }
 
-/** The time at which `flushIdle` has something to emit, on the clock of `now`; undefined if nothing is buffered. */
+/** The time at which `flushIdle` must be called next, on the clock of `now`; undefined if nothing is buffered. */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
@@ -103,7 +103,7 @@ export function flushIdle(state: UpsertFoldState, now: number): FoldResult {
   );
 }
 
-/** Emits all buffered text, for readers whose fold ends here although the turn continues. */
+/** Emits all buffered text, for readers whose fold ends here while the turn continues. */
 export function flushAll(state: UpsertFoldState, now: number): FoldResult {
   const buffered = state.flushes.keys().flatMap((id) => state.open.get(id) ?? []);
   return show(state, buffered, now);

@@ -49,7 +49,7 @@ const failure: OutputItem = { id: 'e', type: 'error', ...error, origin: 'agent' 
 const plan: OutputItem = { id: 'p', type: 'plan', entries: [] };
 
 describe('an answer', () => {
-  test('shares a view with the last call with its id that waits for an answer', () => {
+  test('shares a view with the last call of the same id that has no answer yet', () => {
     const [first, second] = [call(), call({ id: 'c2' })];
     expect(viewsOf([first, second, output(), message()])).toEqual([
       { item: first },
@@ -58,7 +58,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('without a call is a view of its own, like a second answer', () => {
+  test('without a call has a view of its own, and so has a second answer', () => {
     expect(viewsOf([output(), call()])).toEqual([{ item: output() }, { item: call() }]);
     const again = output({ id: 'o2' });
     expect(viewsOf([call(), output(), again])).toEqual([

@@ -1,4 +1,4 @@
-/** The views of a turn: one per item, except that a call and its answer are one view under the call's id. */
+/** The views of a turn: one for each item, but only one for a call and its answer, with the call's id. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { hasContent } from './item-text.ts';
@@ -10,7 +10,7 @@ export interface View {
   readonly answer?: AnswerItem;
 }
 
-/** The progress of a view, given the status of its turn. */
+/** Returns the progress of a view in a turn with this status. */
 export type Progress =
   | { status: 'open' }
   | { status: 'complete' }
@@ -35,8 +35,8 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * A call is open until it and its answer have ended. An item that is open when its turn ends, ends with the turn: a
- * call without an answer is complete only if the turn is.
+ * A call's view is open until both the call and its answer have ended. An item that is open when its turn ends, ends
+ * with the turn. A call without an answer is complete only if the turn is complete.
  */
 export function progressOf(view: View, turn: TurnStatus): Progress {
   const { item, answer } = view;
@@ -52,7 +52,10 @@ export function progressOf(view: View, turn: TurnStatus): Progress {
   return { status: 'complete' };
 }
 
-/** When a view ended by itself (ISO 8601 UTC): for a call, when both it and its answer had ended, or when it failed. */
+/**
+ * The time at which a view ended by itself (ISO 8601 UTC). A call ends when both the call and its answer have ended, or
+ * when the call fails.
+ */
 export function viewEndedAt({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
   if (answer?.endedAt === undefined) return undefined;
@@ -69,8 +72,8 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers see a view. User messages are held until they are whole, unless they have a delivery; so are errors,
- * and answers without a call. An empty text is shown only if its source reported its end (TC-5.4c).
+ * Whether readers see a view. User messages without a delivery, errors, and answers without a call are held until they
+ * are whole. An empty text is shown only if the source reported the end of the item (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

@@ -43,7 +43,7 @@ test.each<[FormContent, string]>([
   expect(formProblem(form, content)).toBe(problem);
 });
 
-test('a required field may have the name of an Object property', () => {
+test('a required field may have the same name as a property of every object (`constructor`)', () => {
   const odd: Form = { properties: { constructor: { type: 'string' } }, required: ['constructor'] };
   expect(formProblem(odd, {})).toBe('“constructor”: This has to be filled in.');
   expect(formProblem(odd, { constructor: 'x' })).toBeUndefined();
@@ -72,6 +72,6 @@ test.each([
   `${'a?'.repeat(60)}b`,
   `^${'a'.repeat(600)}$`,
 ])('an agent’s pattern that may take too long is checked only by the agent: %s', (pattern) => {
-  // If the pattern were applied, the test would not end.
+  // If the pattern were applied, this test would run forever.
   expect(formProblem(patterned(pattern), { it: `${'a'.repeat(400)}!` })).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Checks a filled-in form. The page, the terminal and the server use the same checks. */
+/** Checks a filled-in form. The page, the terminal and the server check forms with these functions. */
 import { z } from 'zod';
 import type { Form, FormContent } from '../content.ts';
 import {
@@ -14,7 +14,7 @@ import {
 
 export type FormValue = FormContent[string];
 
-/** One sentence for the person who fills the form in. */
+/** A sentence about the problem, for the person who fills in the form. */
 type Problem = string;
 
 /** Returns the problem of a filled-in form, or undefined if it is valid. */
@@ -80,12 +80,12 @@ function numberProblem(field: NumberField, value: FormValue): Problem | undefine
 }
 
 function textProblem(field: TextField, value: FormValue): Problem | undefined {
-  // Only the agent knows this field's type, so only the agent checks it.
+  // Only the agent knows what an unknown field accepts, so only the agent checks the value.
   if (field.isUnknown) return undefined;
   if (field.isList) return Array.isArray(value) ? undefined : 'Give a list of texts.';
   if (typeof value !== 'string') return 'Give a text.';
   const { format, minLength = 0, maxLength = Infinity, pattern } = field;
-  // JSON Schema counts code points.
+  // JSON Schema counts lengths in code points.
   const length = Array.from(value).length;
   if (length < minLength) return `Give at least ${characters(minLength)}; these are ${length}.`;
   if (length > maxLength) return `Give at most ${characters(maxLength)}; these are ${length}.`;
@@ -117,13 +117,16 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
 };
 
 /**
- * The most steps of a match: about 10 ms. The agent checks slower patterns itself, since a pattern may never finish.
+ * The most steps of a match, which take about 10 ms. The agent checks texts with slower patterns itself, because such a
+ * pattern may never finish.
  */
 const mostSteps = 1e6;
-/** The longest text and the longest pattern to match, in characters. The agent checks longer ones itself. */
+/**
+ * The longest text and the longest pattern to match, in characters. The agent itself checks longer texts and patterns.
+ */
 const longestMatched = 500;
 
-/** Whether a text matches a pattern. Patterns that cannot be parsed are also left to the agent. */
+/** Whether a text matches a pattern. Returns true for patterns that cannot be parsed: the agent checks the text. */
 function matches(pattern: string, text: string): boolean {
   if (text.length > longestMatched || pattern.length > longestMatched) return true;
   if (mostStepsOf(pattern, text.length) > mostSteps) return true;
@@ -135,8 +138,8 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * An upper bound for the steps of a match in a text of this length: the start and each quantifier multiply the steps by
- * the length, and each alternative doubles them. A repeated group has no such bound.
+ * An upper bound for the steps of matching a text of this length: the start and each quantifier multiply the steps by
+ * the length, and each alternative doubles them. Infinite for a pattern with a repeated group.
  */
 function mostStepsOf(pattern: string, length: number): number {
   const plain = pattern

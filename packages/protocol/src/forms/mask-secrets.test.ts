@@ -18,7 +18,7 @@ test('SAFE: answers to secret fields are masked, other answers are kept', () => 
   });
 });
 
-test('an outcome without answers stays as it is', () => {
+test('an outcome without answers does not change', () => {
   const cancelled = { outcome: 'cancelled' } as const;
   expect(maskSecrets(form, cancelled)).toBe(cancelled);
   const plain = { outcome: 'selected', optionId: 'a', content: { key: 'b' } } as const;

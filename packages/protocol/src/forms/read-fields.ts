@@ -1,4 +1,4 @@
-/** A form's fields, in the shape that the page and the terminal render. */
+/** A form's fields, in the form in which the page and the terminal show them. */
 import type { Form, FormField } from '../content.ts';
 
 export interface FieldChoice {
@@ -10,16 +10,16 @@ export interface FieldChoice {
 }
 
 interface FieldBase {
-  /** The property's name in the answer. */
+  /** The name of the field in the answer. */
   name: string;
   title: string;
-  /** A short title of the question. */
+  /** A short title for the question. */
   header?: string;
   description?: string;
   isRequired: boolean;
 }
 
-/** A text field. Only properties that the agent set are present; `format` is a known format. */
+/** A text field. Has only the properties that the agent set; `format` is a known format. */
 export interface TextField extends FieldBase {
   kind: 'text';
   initial: string;
@@ -27,11 +27,11 @@ export interface TextField extends FieldBase {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** Whether the answer is hidden while it is typed, and masked wherever it is stored. */
+  /** Whether the answer is hidden while the person types it, and is masked wherever it is stored. */
   isSecret?: true;
   /** Whether the answer is a list of texts. */
   isList?: true;
-  /** Whether only the agent knows the field's type. */
+  /** Whether the field's type is known only to the agent. */
   isUnknown?: true;
 }
 export interface NumberField extends FieldBase {
@@ -47,17 +47,17 @@ export interface SwitchField extends FieldBase {
 }
 export interface OneField extends FieldBase {
   kind: 'one';
-  /** Empty while nothing is chosen. */
+  /** Empty if no choice is preset. */
   initial: string;
   choices: FieldChoice[];
-  /** Whether the person may answer with own text. */
+  /** Whether the person may type an answer instead of choosing one. */
   takesOther: boolean;
 }
 export interface SeveralField extends FieldBase {
   kind: 'several';
   initial: string[];
   choices: FieldChoice[];
-  /** Whether own text may be among the answers. */
+  /** Whether the answer may include a text that the person types. */
   takesOther: boolean;
   minItems?: number;
   maxItems?: number;
@@ -68,7 +68,7 @@ export type FieldValue = Field['initial'];
 const formats = ['email', 'uri', 'date', 'date-time'] as const;
 export type TextFormat = (typeof formats)[number];
 
-/** Returns the fields of a form in the form's order. A field of unknown type becomes a text field. */
+/** Returns the fields of a form in the form's order. A field whose type is not known becomes a text field. */
 export function readFields(form: Form | undefined): Field[] {
   if (form === undefined) return [];
   const required = new Set(form.required ?? []);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { plantedSecrets } from '../testing/planted-secrets.ts';
 import { Redactor } from './redactor.ts';
 
-test('a long text takes time by its length, whatever it is made of', () => {
+test('a long text takes time in proportion to its length, whatever its content', () => {
   const pieces = ['a-', 'key', 'token=', '-----BEGIN PRIVATE KEY-----', 'https://', 'password: "'];
   const hard = [...pieces, 'eyJ', 'sk-', '\\"', 'authorization: ', 'Bearer ', 'a:b|', '?x='];
   for (const piece of hard) {
@@ -16,10 +16,10 @@ test('a long text takes time by its length, whatever it is made of', () => {
   }
 });
 
-/** Their secrets have a length of their own, or are known by their end. */
+/** Rules whose secrets have a fixed length or a known end. */
 const withEnd = ['aws-access-key', 'google-key', 'private-key', 'url-password', 'assignment'];
 
-test('SAFE: a secret of several million characters is taken out, and takes no more of the stack than others', () => {
+test('SAFE: a secret of several million characters is removed, without additional stack space', () => {
   const long = 'A'.repeat(4 << 20);
   for (const { rule, secret, around } of firstOf(3, plantedSecrets)) {
     const text = `${around.replace('¤', () => secret + long)} and words`;
@@ -57,7 +57,7 @@ test.each([
   ['-', '\ntoken: '],
   ['-----BEGIN PRIVATE KEY-----\n'],
 ])('2 MB of %j take time by their length', { timeout: 120_000 }, (piece, start = '') => {
-  // If each piece looked at all others, it would take hours.
+  // A search that compared each piece with all others would take hours.
   expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
     'string',
   );

@@ -4,24 +4,30 @@ import { knownSecretRule, secretRules } from './rules.ts';
 export interface FoundSecret {
   start: number;
   end: number;
-  /** The id of the rule that found it. */
+  /** The id of the rule that found the secret. */
   rule: string;
 }
 
-/** The text that replaces a secret. It has no quotes, so that JSON remains valid. */
+/** The text that replaces a secret. The mark has no quotes, so that JSON remains valid. */
 export const secretMark = (rule: string): string => `[secret: ${rule}]`;
 
-/** Matches every text in which a rule can find a secret. This check is much faster than the rules. */
+/**
+ * Matches every text in which a rule can find a secret. Testing a text with this pattern is much faster than applying
+ * the rules.
+ */
 const mayHaveOne =
   /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|[_-](?:pass|pwd|auth)|credential|authorization|bearer|cookie|sig=|signature|auth=|code=|\|/i;
 
-/** `mayHaveOne` is applied to parts of `partSize` characters that overlap by the longest of its words. */
+/**
+ * `mayHaveOne` is tested on parts of `partSize` characters, which overlap by `longestWord`, the length of the longest
+ * word in the pattern.
+ */
 const [partSize, longestWord] = [256 * 1024, 20];
 
-/** The cost of one finding, in characters that a pattern reads in the same time. */
+/** The cost of handling one found secret, as the number of characters that a pattern reads in the same time. */
 const spanCost = 100;
 
-/** The most characters that one step of a search reads; each search in a larger text is one step. */
+/** The most characters that one step of a search reads; the search for one rule in a larger text is one step. */
 const stepSize = 2 * 1024 * 1024;
 
 /** Work in steps, between which the caller can do other work. */
@@ -38,11 +44,12 @@ export function runSteps<T>(steps: Steps<T>): T {
 /** Finds secrets in texts, by the rules and by a list of known secrets. Pure. */
 export class SecretFinder {
   readonly #known: readonly string[];
-  /** The characters read in the current step. */
+  /** The number of characters read in the current step. */
   #read = 0;
 
   /**
-   * @param known - Secrets to find anywhere; those shorter than 8 characters are ignored, since they could be words.
+   * @param known - Secrets to find anywhere; secrets with less than 8 characters are ignored, because they could be
+   *   words.
    */
   constructor(known: readonly string[]) {
     const written = known.filter(({ length }) => length >= 8);
@@ -50,7 +57,9 @@ export class SecretFinder {
     this.#known = [...new Set([...written, ...inJson])];
   }
 
-  /** Yields the secrets in order, without overlaps: overlapping finds of several rules are one secret. */
+  /**
+   * Yields the secrets in their order, without overlaps: if several rules find overlapping parts, they are one secret.
+   */
   *find(text: string): Steps<FoundSecret[]> {
     const found: FoundSecret[] = [];
     for (const secret of this.#known) {
@@ -85,7 +94,7 @@ export class SecretFinder {
     return false;
   }
 
-  /** Ends the step if `count` more characters would exceed its size. */
+  /** Ends the current step if reading `count` more characters would exceed the step's size. */
   *reading(count: number): Steps<void> {
     if (this.#read > 0 && this.#read + count > stepSize) {
       this.#read = 0;
@@ -107,8 +116,8 @@ function* knownIn(text: string, secret: string): Generator<FoundSecret> {
 }
 
 /**
- * The most repetitions in a pattern: each uses stack space, and a few million use all of it. A longer match ends at the
- * end of its word.
+ * The most repetitions in a pattern, because each uses stack space, and a few million use all of it. A match that
+ * reaches the limit is extended to the end of its word.
  */
 const maxScanned = 100_000;
 
@@ -141,9 +150,9 @@ function endOfWord(text: string, from: number): number {
 }
 
 /**
- * Yields secrets in quotes on one line, of any length, and undefined for an opening without a secret. Takes linear
- * time: where the closing quote is missing, no other opening with the same quote can follow, since its quote would
- * close this one.
+ * Yields secrets in quotes on one line, of any length; yields undefined for an opening without a secret. Takes linear
+ * time: after an opening whose closing quote is missing, no further opening with the same quote can follow on the line,
+ * since that opening's quote would be the closing one.
  */
 function* quotedIn(text: string, opening: RegExp): Generator<MatchRange | undefined> {
   const openings = new RegExp(opening);

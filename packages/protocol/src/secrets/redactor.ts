@@ -6,21 +6,21 @@ import type { Response } from '../response.ts';
 import { runSteps, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
-/** A blob that replaces another blob, without the secrets of the original. */
+/** A blob without secrets, which replaces another blob. */
 export interface ReplacedBlob {
   hash: string;
   /** In bytes. */
   size: number;
 }
 
-/** One item's text while it is open. */
+/** The text of one item while the item is open. */
 interface GrowingItem {
   hasStarted: boolean;
   /** `at` is the index of the piece's event in the run. */
   pieces: { at: number; text: string }[];
 }
 
-/** Fields with ids and types: readers need them unchanged. */
+/** Fields with ids and types, which are not redacted because readers need them. */
 const structure = new Set([
   'type',
   'id',
@@ -50,30 +50,32 @@ const structure = new Set([
   'parentSpanId',
   'mimeType',
 ]);
-/** Fields whose content comes from others: names in it mean something else. */
+/**
+ * Fields whose content is defined by other programs: a field in it with the name of one of ours has another meaning.
+ */
 const foreign = new Set(['raw', 'details', 'form', 'content']);
 
-/** The cost of one field without its text, in characters that a pattern reads in the same time. */
+/** The cost of one field without its text, as the number of characters that a pattern reads in the same time. */
 const fieldCost = 500;
 
-/** Removes secrets. Each method named `…InSteps` does the same as the method without the suffix, in steps. */
+/** Removes secrets. Each method `…InSteps` does the work of the method without this suffix, but in steps. */
 export class Redactor {
   readonly #finder: SecretFinder;
   readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
   readonly #counts = new Map<string, number>();
-  /** False for events, because they repeat the secrets of their run. */
+  /** False while events are redacted, because events repeat the secrets of their run. */
   #isCounting = true;
 
   /**
    * @param known - Secrets to remove wherever they occur.
-   * @param blobs - Blobs that replace others, by the hashes of the originals; the map may grow between calls.
+   * @param blobs - Blobs that replace other blobs, by the hashes of the replaced blobs; the map may grow between calls.
    */
   constructor(known: readonly string[], blobs: ReadonlyMap<string, ReplacedBlob> = new Map()) {
     this.#finder = new SecretFinder(known);
     this.#blobs = blobs;
   }
 
-  /** How many secrets each rule has removed from runs and other values. */
+  /** For each rule, the number of secrets that it has removed from runs and other values. */
   get counts(): Record<string, number> {
     return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -93,8 +95,8 @@ export class Redactor {
   }
 
   /**
-   * A run's events. The texts of each item are searched as one text, since an event may end inside a secret. The mark
-   * is in the event in which the secret begins; later events lose the secret's remaining characters.
+   * A run's events. The texts of all events of an item are searched as one text, because an event may end inside a
+   * secret. The event in which a secret begins gets the mark; later events lose the secret's remaining characters.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
     return runSteps(this.eventsInSteps(events));
@@ -117,7 +119,7 @@ export class Redactor {
       for (const [at, event] of events.entries()) {
         const traceContext = yield* this.#value(event.traceContext, false);
         const payload = yield* this.#payload(event.payload, texts.get(at));
-        // A payload's type does not change.
+        // Redaction never changes a payload's type.
         redacted.push({ ...event, traceContext, payload } as StreamEvent);
       }
       return redacted;
@@ -138,7 +140,7 @@ export class Redactor {
     return { ...redacted, [startTextField(redacted)]: text };
   }
 
-  /** The new texts of events that begin or grow an item's text, by the events' indexes. */
+  /** The new texts of the events that begin or extend an item's text, by the indexes of the events. */
   *#growingTexts(events: readonly StreamEvent[]): Steps<Map<number, string>> {
     const texts = new Map<number, string>();
     const open = new Map<string, GrowingItem>();
@@ -170,7 +172,7 @@ export class Redactor {
     return texts;
   }
 
-  /** The pieces of a text without its secrets: the mark is in the piece in which the secret begins. */
+  /** The pieces of a text without its secrets: the piece in which a secret begins gets the mark. */
   *#pieces(pieces: readonly string[]): Steps<string[]> {
     const found = yield* this.#finder.find(pieces.join(''));
     for (const { rule } of found) this.#count(rule);
@@ -220,7 +222,10 @@ export class Redactor {
     return Object.fromEntries(fields);
   }
 
-  /** The mark for the whole value of a field with a secret name, from the rule that matches the value best. */
+  /**
+   * The mark that replaces the whole value of a field with a secret name: the mark of the rule that finds a secret in
+   * the value, if a rule does.
+   */
   *#hidden(value: string): Steps<string> {
     const [found] = yield* this.#finder.find(value);
     const rule = found?.rule ?? 'assignment';
@@ -238,14 +243,14 @@ export class Redactor {
   }
 }
 
-/** The field of a start that has the beginning of its item's text, as `startItem` reads it. */
+/** The field of an item's start that has the beginning of the item's text; the same field as in `startItem`. */
 function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'initialContent' {
   if (payload.itemType === 'function_call' && payload.arguments !== undefined) return 'arguments';
   if (payload.itemType === 'script_execution' && payload.code !== undefined) return 'code';
   return 'initialContent';
 }
 
-/** The text with which an event begins or grows an item; undefined if the event ends the item. */
+/** The text with which an event begins or extends an item; undefined if the event ends the item. */
 function eventText(payload: Extract<EventPayload, { itemId: string }>): string | undefined {
   if (payload.type === 'item_delta') {
     return (payload.patch?.arguments ?? '') + payload.deltaContent;

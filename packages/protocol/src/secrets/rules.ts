@@ -1,32 +1,35 @@
 /**
  * The rules for secrets in a text. docs/exports.md lists them for people, and a test compares the two. Each pattern
- * takes linear time: it begins with a word of its own, repeats nothing that is repeated already, and requires nothing
- * after an unlimited repetition. Such a repetition is written `{n,}`, never `*` or `+`, because the finder gives it a
- * limit.
+ * takes linear time: it begins with a fixed word, does not repeat a repetition, and requires nothing after an unlimited
+ * repetition. An unlimited repetition is written `{n,}`, never `*` or `+`, because the finder replaces it by a limited
+ * one.
  */
 
 interface SecretRule {
   /** The rule's name in the mark that replaces the secret. */
   readonly id: string;
-  /** The kind of secret, for people. */
+  /** A description of the kind of secret, for people. */
   readonly what: string;
-  /** The secret is the group `secret`, or the whole match if there is none. */
+  /** The secret is the match's group `secret`, or the whole match if the pattern has no such group. */
   readonly patterns: readonly RegExp[];
-  /** Finds the start of a secret in quotes, up to its first quote (the group `quote`); the next such quote ends it. */
+  /**
+   * Finds the start of a secret in quotes, up to the opening quote (the group `quote`); the next quote of the same kind
+   * ends the secret.
+   */
   readonly openings?: readonly RegExp[];
 }
 
-/** Ends of setting names whose values are secrets. */
+/** The ends of the names of settings whose values are secrets. */
 const secretName = String.raw`(?:api_?key|access_?key|secret_?key|private_?key|[_-](?:key|pass|pwd|auth)|token|secret|password|passwd|passphrase|credentials?)`;
-/** Excludes values that only refer to the real one, or that a mark has replaced: `$TOKEN`, `<token>`, `***`. */
+/** Excludes values that refer to a secret or are already masked: `$TOKEN`, `<token>`, `***`. */
 const noReference = String.raw`(?![$<%*{(\[]|process\.env|os\.environ|(?:true|false|null|none|undefined)\b)`;
-/** The end of a name in JSON, or in JSON within JSON. */
+/** The end of a quoted or unquoted name, in JSON or in JSON within JSON. */
 const endOfName = String.raw`\\{0,7}["']?`;
 const is = String.raw`\s{0,3}(?::|=>?)\s{0,3}`;
 const secretHeader = String.raw`(?<![A-Za-z0-9])(?:proxy-)?authorization`;
 const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|token)|x-api-key|api-key|private-token)`;
 
-/** If several rules find the same secret, the earlier rule names it. */
+/** If several rules find the same secret, the mark names the first of these rules. */
 export const secretRules: readonly SecretRule[] = [
   {
     id: 'private-key',
@@ -43,7 +46,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'openai-key',
     what: 'keys of OpenAI and others that begin with `sk-`',
-    // Another start ends the search for a digit: otherwise each start would look 200 characters ahead.
+    // The search for a digit stops at another `-sk-`; without that, the search at each `sk-` would read 200 characters.
     patterns: [/\bsk-(?=(?:(?!-sk-)[\w-]){0,200}\d)[\w-]{20,}/g],
   },
   {
@@ -93,7 +96,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'jwt',
     what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
-    // The start of another token ends the first part: otherwise each start would be read up to all others.
+    // The first part ends before another `-eyJ`; without that, the search at each `eyJ` would read all following ones.
     patterns: [/\beyJ(?:(?!-eyJ)[\w-]){8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
   },
   {
@@ -135,7 +138,7 @@ export const secretRules: readonly SecretRule[] = [
     id: 'assignment',
     what: 'values of names such as `…_KEY`, `…TOKEN`, `…SECRET`, `…PASSWORD`, `…PASSPHRASE`, `…CREDENTIALS`, `…_PASS`, `…_PWD` or `…_AUTH`, in text, code, YAML and JSON',
     patterns: [
-      // Values without quotes, or cut off before the closing quote.
+      // Values without quotes, and quoted values that are cut off before the closing quote.
       new RegExp(
         String.raw`${secretName}${endOfName}(?:=|${is}\\{0,7}["'\x60])${noReference}(?<secret>[^\s"'\x60\\&;|<>()[\]]{4,})`,
         'dgi',
@@ -147,7 +150,7 @@ export const secretRules: readonly SecretRule[] = [
     ],
     openings: [
       new RegExp(String.raw`${secretName}${endOfName}${is}(?<quote>["'\x60])${noReference}`, 'gi'),
-      // Values in JSON within JSON.
+      // Quoted values in JSON within JSON.
       new RegExp(
         String.raw`${secretName}${endOfName}${is}(?<quote>\\{1,7}["'])${noReference}`,
         'gi',
@@ -156,13 +159,13 @@ export const secretRules: readonly SecretRule[] = [
   },
 ];
 
-/** The rule of known secrets. It has no pattern. */
+/** The rule for known secrets. It has no pattern. */
 export const knownSecretRule = {
   id: 'known',
   what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names mark secrets',
 } as const;
 
-/** Whether a name marks its value as a secret. */
+/** Whether a field with this name has a secret as its value. */
 export function isSecretName(name: string): boolean {
   return wholeName.test(name);
 }

@@ -72,7 +72,7 @@ test('nothing is removed from empty quotes or after a secret’s closing quote',
 });
 
 test.each(['Negotiate', 'AWS4-HMAC-SHA256'])(
-  'the value after an authorization scheme as long as a secret is removed: %s',
+  'after an authorization scheme that is itself as long as a secret, the value is removed: %s',
   (scheme) => {
     const text = new Redactor([]).text(`Authorization: ${scheme} some hunter2\nAccept: x`);
     expect(text).toMatch(/^Authorization: .*\[secret: header\]\nAccept: x$/);
@@ -114,14 +114,14 @@ test.each([
   expect(new Redactor([]).text(harmless)).toBe(harmless);
 });
 
-test('another start of a key ends the search for a digit', () => {
+test('the search for a digit ends where another key begins', () => {
   const words = 'sk-a-sk-folding-cube-animation';
   expect(new Redactor([]).text(`${words}-sk-a1b2c3d4e5f6g7h8i9j0`)).toBe(
     `${words}-[secret: openai-key]`,
   );
 });
 
-test('known secrets are removed everywhere, also in JSON’s escaped form; short ones count as words', () => {
+test('known secrets are removed everywhere, also in JSON’s escaped form; short known secrets are ignored, as words', () => {
   const redactor = new Redactor(['a "quoted" one', 'short']);
   const mark = `[secret: ${knownSecretRule.id}]`;
   expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
@@ -140,13 +140,13 @@ test('JSON with a secret in any of its values stays JSON', () => {
   }
 });
 
-/** A text in pieces, cut at any places. */
+/** A text, cut into pieces at arbitrary places. */
 const cut = (whole: string, places: readonly number[]): string[] => {
   const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
   return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
 };
 
-test('a secret that is split between deltas of an item is in no prefix of its run', () => {
+test('if a secret is split between deltas of an item, no prefix of the run contains it', () => {
   const places = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
   const one = fc.constantFrom(...plantedSecrets);
   fc.assert(
@@ -162,7 +162,7 @@ test('a secret that is split between deltas of an item is in no prefix of its ru
         text('m1'),
         text('other', 'reasoning'),
         ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
-        // The item fails, and its text so far stays.
+        // The item fails, and the item's text up to then stays.
         { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
         completed,
       ]);
@@ -179,7 +179,7 @@ test('a secret that is split between deltas of an item is in no prefix of its ru
   );
 });
 
-test('folding the redacted events of any run gives its Response, redacted', () => {
+test('folding the redacted events of any run gives the redacted Response', () => {
   const known = ['ünï', 'word word word', 'lorem ipsum dolor'];
   fc.assert(
     fc.property(eventScripts(), (events) => {
@@ -286,7 +286,7 @@ test.each<[field: string, begin: EventPayload]>([
   expect(new Redactor([]).events(redacted)).toEqual(redacted);
 });
 
-test('text of another item, or of the same item after its end or new start, is a separate text', () => {
+test('the text of another item, or of the same item after its end or a new start, is searched separately', () => {
   const begin: EventPayload = {
     type: 'item_start',
     itemId: 'i',
@@ -367,7 +367,7 @@ test('a secret may end with a piece, and another may begin with the next piece',
   ]);
 });
 
-test('each secret of a run is counted once, by its rule, although its events repeat it', () => {
+test('each secret of a run is counted only once, by its rule, although the events repeat it', () => {
   const redactor = new Redactor([]);
   const events = runOf([start, messageDone('m', `${whole} npm_${'a1'.repeat(20)}`), completed]);
   redactor.response(fold(events));
@@ -386,7 +386,7 @@ test('each secret of a run is counted once, by its rule, although its events rep
   ]);
 });
 
-test('fields with content of others are fully redacted; a value with a secret name is a secret, from four characters on', () => {
+test('fields with content of other programs are fully redacted; a value of four or more characters with a secret name is a secret', () => {
   const value = (given: object) => new Redactor([]).value(given);
   expect(value({ id: whole, deep: { id: whole }, raw: { id: whole }, content: 'words' })).toEqual({
     id: whole,
@@ -394,7 +394,7 @@ test('fields with content of others are fully redacted; a value with a secret na
     raw: { id: mark },
     content: 'words',
   });
-  // At the top level, `content` is the item's own text.
+  // At the top level, the field `content` is the item's own text.
   expect(value({ content: 'words', deep: [{ content: 'more', itemId: whole }] })).toEqual({
     content: 'words',
     deep: [{ content: 'more', itemId: whole }],
@@ -442,7 +442,7 @@ test('secrets of a large run are removed in many steps, with the same result', (
     const steps = new Redactor([]).responseInSteps(run);
     let count = 0;
     for (let step = steps.next(); step.done !== true; step = steps.next()) count += 1;
-    // Each step reads one text for one rule, or 2 Mi characters.
+    // Each step applies one rule to one text, or reads 2 Mi characters.
     expect(count).toBeGreaterThan(secretRules.length);
     expect([...new Redactor([]).eventsInSteps(events)].length).toBeGreaterThan(secretRules.length);
     expect(JSON.stringify(new Redactor([]).response(run))).not.toContain(whole);

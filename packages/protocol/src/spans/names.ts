@@ -1,6 +1,6 @@
 /**
- * Maps our terms to OpenTelemetry's: its semantic conventions for generative AI, which are still in development, in the
- * version named here. Attributes without a convention are `liminal.…`.
+ * Maps our terms to OpenTelemetry's semantic conventions for generative AI, which are still in development, in the
+ * version named here. Attributes for which there is no convention have names that begin with `liminal.`.
  */
 import type { Response } from '../response.ts';
 import type { Usage } from '../usage.ts';
@@ -45,7 +45,7 @@ export function toolAttributes(name: string, callId: string, failure?: string): 
   };
 }
 
-/** A tool's arguments and result: only if content is captured. */
+/** The arguments and the result of a tool, included only if content is captured. */
 export function toolContent(args: string, result: string | undefined): Attributes {
   return {
     'gen_ai.tool.call.arguments': args,
@@ -53,7 +53,7 @@ export function toolContent(args: string, result: string | undefined): Attribute
   };
 }
 
-/** Messages: only if content is captured. */
+/** The messages of a model call, included only if content is captured. */
 export function messageContent(input: readonly string[], output: readonly string[]): Attributes {
   return {
     'gen_ai.input.messages': messages('user', input),
@@ -68,10 +68,10 @@ export function approvalAttributes(outcome: string, callId: string | undefined):
   };
 }
 
-/** A request that sent a message or had a trace, in the conventions for HTTP. */
+/** The span of a request that sent a message or had a trace, by the conventions for HTTP. */
 export function requestAttributes(request: {
   method: string;
-  /** The declared path with its parameters: `/api/session/:id/send`. */
+  /** The path in the operation's declaration, with its parameters: `/api/session/:id/send`. */
   route: string;
   status: number;
   sessionId: string | undefined;
@@ -86,7 +86,10 @@ export function requestAttributes(request: {
   };
 }
 
-/** Output of a model call that was retried: history lacks it. `items` is the number of withdrawn items. */
+/**
+ * The output of a model call that was retried, because history lacks that output. `items` is the number of withdrawn
+ * items.
+ */
 export function withdrawnAttributes(items: number): Attributes {
   return { 'gen_ai.operation.name': 'chat', 'liminal.withdrawn': true, 'liminal.items': items };
 }
@@ -94,13 +97,13 @@ export function withdrawnAttributes(items: number): Attributes {
 /** Attributes of a stage span: many short operations of a run, summed. */
 export function stageAttributes(stage: {
   runId: string;
-  /** The number of operations, and of those that failed. */
+  /** The number of operations, and the number of operations that failed. */
   calls: number;
   failures: number;
-  /** The time of all operations together, and of the slowest, ms. */
+  /** The time of all operations together, and the time of the slowest, in ms. */
   busyMs: number;
   slowestMs: number;
-  /** Other counts by name: `events`, `bytes`. */
+  /** Other counts of the operations, by name: `events`, `bytes`. */
   counts: Readonly<Record<string, number>>;
 }): Attributes {
   const { runId, calls, failures, busyMs, slowestMs, counts } = stage;

@@ -1,4 +1,4 @@
-/** Spans as a request of OTLP over HTTP, in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
+/** Converts spans to a request of OTLP over HTTP, in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
 import { type AttributeValue, schemaUrl } from './names.ts';
 import type { Span } from './run-spans.ts';
 
@@ -23,7 +23,7 @@ function toOtlpSpan(span: Span) {
     startTimeUnixNano: nanoseconds(startedAt),
     endTimeUnixNano: nanoseconds(Math.max(startedAt, endedAt)),
     attributes: Object.entries(span.attributes).map(attribute),
-    // StatusCode: 2 is an error; unset otherwise.
+    // Status code 2 is an error; without an error the status is unset.
     status: span.hasFailed ? { code: 2 } : {},
   };
 }

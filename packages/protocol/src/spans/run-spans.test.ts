@@ -48,7 +48,7 @@ const approval: EventPayload = {
   },
 };
 
-/** A model delegates; the subagent reads a file, asks, and fails; the model sums up. */
+/** The model calls a subagent; the subagent reads a file, asks a question, and fails; the model writes a summary. */
 const delegated = folded(
   say.messageDone('u', 'the secret prompt', 'user'),
   say.text('a'),
@@ -90,7 +90,7 @@ test('a run with a subagent, a question and a failure is one tree of spans', () 
   ]);
 });
 
-test('a script contains its calls, and the model call ends when a call begins that ends only with its answer', () => {
+test('a script contains its calls, and a model call ends when a tool call begins that ends only with its answer', () => {
   const run = folded(
     say.call('s', 'run', 'c1'),
     { type: 'script_execution_start', itemId: 'x', code: 'read()', parentCallId: 'c1' },
@@ -121,7 +121,7 @@ test('a script contains its calls, and the model call ends when a call begins th
   expect(said!.endedAt - run.createdAt).toBe(30);
 });
 
-test('the ids are those of the run’s trace and are the same each time', () => {
+test('the ids belong to the run’s trace, and are the same each time', () => {
   const spans = runSpans(delegated);
   const [turn] = spans;
   const { traceId, spanId } = turn!;
@@ -131,7 +131,7 @@ test('the ids are those of the run’s trace and are the same each time', () => 
   expect(runSpans(structuredClone(delegated))).toEqual(spans);
 });
 
-test('a run without a trace, made elsewhere, gets one from its id', () => {
+test('a run that was made outside of Liminal has no trace, so its trace id is made from its id', () => {
   const { traceContext: _, ...run } = delegated;
   const [turn] = runSpans(run);
   expect(turn!.traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -185,7 +185,7 @@ test('OTLP has times in nanoseconds, integers as strings, and a failure as a sta
   expect(spans[4]!.status).toEqual({ code: 2 });
 });
 
-/** A run with these items, each one second after the previous one and one second long. */
+/** A run with these items; each begins one second after the previous one and takes one second. */
 function runOfItems(...items: Response['outputItems']): Response {
   const { parentSpanId: _, ...run } = folded({ type: 'response_done', status: 'completed' });
   const at = (seconds: number): string => new Date(run.createdAt + seconds * 1_000).toISOString();
@@ -197,7 +197,7 @@ const error = { code: 'BROKEN', message: 'It broke.' };
 const saying = { type: 'message', origin: 'agent', content: 'Words.' } as const;
 const script = { type: 'script_execution', code: 'read()', origin: 'agent' } as const;
 
-test('a turn without a parent span is the root, and a model call that was cut off has failed', () => {
+test('a turn without a parent span is the root span, and a model call that was cut off has failed', () => {
   const run = runOfItems(
     { id: 'u', type: 'message', origin: 'user', content: 'Go.' },
     { id: 'a', ...saying },
@@ -220,7 +220,7 @@ test('a turn without a parent span is the root, and a model call that was cut of
       attributes['liminal.inferred'],
     ]),
   ).toEqual([
-    // A plan does not end a model call; a message of the system does. A failed tool call is not a failure of the model.
+    // A plan does not end a model call, but a system message does. A failed tool call is not a failure of the model.
     ['chat model', 1, 5, true, true],
     ['chat model', 6, 8, false, true],
     ['execute_tool script', 7, 8, true, undefined],
@@ -255,7 +255,7 @@ test('a script has its code and result; an answer separates two model calls', ()
   });
 });
 
-test('a wait for a person has its outcome, or `waiting`, and belongs to its call', () => {
+test('the time spent waiting for a person is a span with the outcome, or `waiting`, and belongs to its call', () => {
   const ask = {
     type: 'approval' as const,
     approvalId: 'q',
@@ -269,7 +269,7 @@ test('a wait for a person has its outcome, or `waiting`, and belongs to its call
     { id: 'q3', ...ask, callId: 'unknown', endedAt: undefined, error },
   );
   const [turn, , call, ...waits] = runSpans(run);
-  // A call that is its own parent belongs to the turn.
+  // A call that names itself as its parent belongs to the turn.
   expect(call).toMatchObject({
     name: 'execute_tool script',
     parentSpanId: turn?.spanId,

@@ -1,4 +1,4 @@
-/** The fold from a stored run to its spans: one tree of spans for each turn. */
+/** Converts a stored run to its spans: one tree of spans for each turn. */
 import { pairAnswers } from '../folds/pair-answers.ts';
 import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
@@ -20,7 +20,7 @@ export interface Span {
   traceId: string;
   /** 16 hexadecimal digits. */
   spanId: string;
-  /** Absent for the root of a trace. */
+  /** The parent's span id; absent for the root of a trace. */
   parentSpanId?: string;
   name: string;
   kind: 'internal' | 'client' | 'server';
@@ -41,10 +41,10 @@ type ModelOutput = [OutputItem, ...OutputItem[]];
 type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /**
- * Returns the turn's span, then the spans in it by their start: model calls, tools and scripts, and time spent waiting
- * for people. The same run always has the same spans. History does not store when a model call begins and ends, so
- * consecutive output of a model, up to the next tool result or message of a person, counts as one call, which is marked
- * as inferred.
+ * Returns the turn's span, followed by the spans in it, ordered by start: model calls, tools and scripts, and times of
+ * waiting for people. The same run always has the same spans. History does not store when a model call begins and ends,
+ * so consecutive output of a model, up to the next tool result or message of a person, counts as one call, which is
+ * marked as inferred.
  */
 export function runSpans(run: Response, { captureContent = false }: SpanOptions = {}): Span[] {
   const fold = new RunSpans(run, captureContent);
@@ -156,11 +156,11 @@ class RunSpans {
       }));
   }
 
-  /** The trace, id and parent of a span: the parent is the call that it belongs to, or the turn. */
+  /** The trace, id and parent of a span. The parent is the call to which the span belongs, or the turn. */
   #within(key: string, callId: string | undefined) {
     const parent = callId === undefined ? undefined : this.#callSpans.get(callId);
     const spanId = this.#idOf(key);
-    // A call that is its own parent belongs to the turn.
+    // A call that names itself as its parent belongs to the turn.
     const isOwn = parent === undefined || parent === spanId;
     return {
       traceId: this.#traceId,
@@ -181,7 +181,10 @@ class RunSpans {
     return endedAt === undefined ? this.#run.updatedAt : Date.parse(endedAt);
   }
 
-  /** When the model had finished an item: some agents end a call only with its answer. */
+  /**
+   * The time at which the model had finished an item. For a call that its agent ends only together with its answer,
+   * this is the call's start.
+   */
   #modelEndOf(item: OutputItem): number {
     const answer = this.#answers.get(item.id);
     const end = this.#endOf(item);
@@ -189,7 +192,7 @@ class RunSpans {
   }
 }
 
-/** Divides a model's output at the answers of tools and messages of people. */
+/** Divides a model's output wherever a tool's answer or a person's message comes in between. */
 function splitModelOutput(items: readonly OutputItem[]): ModelOutput[] {
   const all: ModelOutput[] = [];
   let current: ModelOutput | undefined;

@@ -10,7 +10,7 @@ export function spanIdOf(text: string): string {
   return (hash === 0n ? 1n : hash).toString(16).padStart(16, '0');
 }
 
-/** A trace id from a text: 32 hexadecimal digits. */
+/** Makes a trace id from a text: 32 hexadecimal digits. */
 export function traceIdOf(text: string): string {
   return spanIdOf(`trace:${text}`) + spanIdOf(`${text}:trace`);
 }

@@ -18,12 +18,12 @@ interface Try {
 
 /** Collects the retried model calls of one run. Expects each event once, in order. */
 export class WithdrawnSpans {
-  /** When items began, ms since the epoch. */
+  /** The time at which each item began, in ms since the epoch. */
   readonly #begun = new Map<string, number>();
-  /** The items that are being withdrawn: the withdrawals of one call follow each other. */
+  /** The items that are being withdrawn: all withdrawals of one retried call follow each other. */
   #try: Try | undefined;
 
-  /** Returns the span of a retried call when the next event shows that all its items are withdrawn. */
+  /** Returns the span of a retried call, when the next event shows that all items of the call are withdrawn. */
   take(event: StreamEvent): Span | undefined {
     const { payload } = event;
     if (payload.type === 'item_cancelled' && retryReasons.has(payload.reason)) {

@@ -1,10 +1,12 @@
-/** Arbitrary valid runs: items of every kind interleaved, ended in every way (invariants 1 to 3 hold in each). */
+/**
+ * Arbitrary valid runs: items of every kind are interleaved, and end in every way (invariants 1 to 3 hold in each run).
+ */
 import fc from 'fast-check';
 import type { EventPayload, StreamEvent } from '../events.ts';
 import { runOf } from './run-of.ts';
 import { itemTracks } from './item-tracks.ts';
 
-/** Whole runs, from `response_start` to the terminal event. */
+/** Arbitrary whole runs, from `response_start` to the terminal event. */
 export function eventScripts(): fc.Arbitrary<StreamEvent[]> {
   return fc
     .record({
@@ -36,7 +38,7 @@ const terminal = fc.constantFrom<EventPayload[]>(
   { type: 'response_error', error, usage },
 );
 
-/** Keeps the order within each track; `turns` selects the next track. */
+/** Interleaves the tracks; the order within each track is kept, and `turns` selects the next track. */
 function interleave(tracks: EventPayload[][], turns: number[]): EventPayload[] {
   const rest = tracks.map((track) => [...track]);
   const merged: EventPayload[] = [];

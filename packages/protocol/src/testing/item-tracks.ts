@@ -1,4 +1,4 @@
-/** Arbitrary lives of one item, or of a call and its answers: the events of a run for an id. */
+/** Arbitrary event sequences of one item, or of a call and its answers, for the items' id. */
 import fc from 'fast-check';
 import type { EventPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
@@ -48,7 +48,7 @@ const texts: fc.Arbitrary<Track> = fc
       { type: 'item_start', itemId: id, itemType, origin, initialContent, parentCallId },
       ...growth,
     ];
-    // An ended item ignores further text, and does not start again.
+    // An item that has ended ignores further text, and cannot start again.
     const late = life.late && life.ending === 'done' ? [...first.slice(0, 1), ...growth] : [];
     return [...(life.started ? first : []), ...endingOf(id, finalItem, life.ending), ...late];
   });
@@ -103,7 +103,7 @@ const calls: fc.Arbitrary<Track> = fc
       type: 'function_call',
       name: 'Edit',
       arguments: json,
-      // The call id that the outputs have may be known only at the end.
+      // A call's id, which its outputs name, may be known only at the end of the call.
       callId: `${id}-call`,
       origin: 'agent',
     };
@@ -238,7 +238,7 @@ const errors: fc.Arbitrary<Track> = fc
     return [start, ...deltasOf(id, ['It ', 'broke.'], undefined), ...done];
   });
 
-/** Events about no item, or about an unknown one. */
+/** Events that are about no item, or about an unknown item. */
 const noise: fc.Arbitrary<Track> = fc
   .constantFrom<EventPayload[]>(
     { type: 'heartbeat' },

@@ -1,4 +1,4 @@
-/** Slow, simple versions of the folds, written independently in another way, to check the folds. */
+/** Slow, simple versions of the folds, written independently, to check the real folds. */
 import type { EventPayload, StreamEvent } from '../events.ts';
 import type { OutputItem } from '../items.ts';
 
@@ -14,7 +14,7 @@ interface Naive {
   success?: boolean;
 }
 
-/** A reader's final state of one shown item. */
+/** The final state of one shown item, as a reader has it. */
 export interface NaiveView {
   type: string;
   status: string;
@@ -27,7 +27,7 @@ interface NaiveTurn {
   items: Naive[];
 }
 
-/** Replays a whole run, item by item, on mutable records. */
+/** Replays a whole run on mutable records, one item after the other. */
 export function naiveTurn(events: readonly StreamEvent[]): NaiveTurn {
   const turn: NaiveTurn = { status: 'in_progress', items: [] };
   const seen = new Set<number>();
@@ -102,7 +102,7 @@ function ofFinalItem(item: OutputItem): Partial<Naive> {
   };
 }
 
-/** Readers' final states of an ended turn, by the id of the shown item. */
+/** The final states of an ended turn, as readers have them, by the id of the shown item. */
 export function naiveViews({ status, items }: NaiveTurn): Map<string, NaiveView> {
   const views = new Map<string, NaiveView>();
   const taken = new Set<string>();

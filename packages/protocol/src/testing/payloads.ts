@@ -1,4 +1,4 @@
-/** Short names for frequent payloads. */
+/** Functions with short names for payloads that tests often need. */
 import type { EventPayload } from '../events.ts';
 
 export const text = (

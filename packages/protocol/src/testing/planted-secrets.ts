@@ -1,4 +1,4 @@
-/** A made-up secret of a kind that the rules find, in a typical text. In `around`, `¤` stands for the secret. */
+/** A made-up secret that a rule finds, in a typical text. In `around`, `¤` stands for the secret. */
 export interface PlantedSecret {
   rule: string;
   secret: string;
@@ -7,7 +7,7 @@ export interface PlantedSecret {
 
 const letters = 'Q7dPx2LmZr9TkB4vWc8Ys1Nf';
 
-/** Ends of setting names whose values are secrets. */
+/** The ends of the names of settings whose values are secrets. */
 export const secretNames = [
   'api_key',
   'apikey',
@@ -34,7 +34,10 @@ const queryNames =
     ' ',
   );
 
-/** At least one for each alternative of each rule: if a rule loses an alternative, no other example fails. */
+/**
+ * At least one secret for each alternative of each rule: if a rule loses an alternative, only that alternative's secret
+ * is no longer found.
+ */
 export const plantedSecrets: readonly PlantedSecret[] = [
   planted('anthropic-key', `sk-ant-api03-${letters}-_AA`),
   planted('openai-key', `sk-proj-${letters}${letters}`),

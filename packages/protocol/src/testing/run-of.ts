@@ -7,7 +7,7 @@ const envelope: RunEnvelope & { turnId: string } = {
   traceContext: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
 };
 
-/** Payloads as the events of one run, 10 ms apart, from 2026-01-01T00:00:00.000Z on. */
+/** Converts payloads to the events of one run, 10 ms apart, beginning at 2026-01-01T00:00:00.000Z. */
 export function runOf(
   payloads: readonly EventPayload[],
   overrides: Partial<typeof envelope> = {},

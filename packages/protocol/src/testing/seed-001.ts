@@ -1,4 +1,4 @@
-/** Seed 001’s own schemas (appendix A.1), written down a second time as an independent check of the dialect. */
+/** Seed 001’s own schemas (appendix A.1), written a second time, to check the dialect independently. */
 import { z } from 'zod';
 
 const id = z.string().uuid();
@@ -145,7 +145,7 @@ const payload = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('turn_aborted_by_user'), turn_id: id, reason: text }),
 ]);
 
-/** An event of seed 001, without additional fields, and with the same type outside and inside. */
+/** An event of seed 001, without additional fields, whose payload has the same type as the event. */
 export const seed001Event = z
   .strictObject({
     event_id: id,

@@ -12,26 +12,29 @@ export const messageMax = 1_000_000;
 
 /** The most folders of a session besides the project's. */
 export const directoriesMax = 20;
-/** Folders besides the project's, below the server's roots; `~` is the home folder. */
+/** Additional folders, which must lie below the server's roots; `~` is the home folder. */
 const AdditionalDirectories = z.array(z.string().min(1).max(4096)).max(directoriesMax);
 
 export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
   projectDir: z.string().min(1),
   projectId: z.string().min(1).optional(),
-  /** The provider's own start options; also `configOptions` by id. */
+  /** The provider's own options for starting a session; also values of `configOptions`, by their ids. */
   options: z.record(z.string(), z.unknown()).optional(),
-  /** Servers for this session, in addition to those of the configuration; a server of the same name is replaced. */
+  /**
+   * Servers for this session, in addition to the configured servers; a server with the name of a configured one
+   * replaces it.
+   */
   mcpServers: McpServers.optional(),
-  /** Folders besides the project's in which the agent may work. */
+  /** Additional folders in which the agent may work. */
   additionalDirectories: AdditionalDirectories.optional(),
 });
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>;
 
 /**
- * `mcpServers` are for this session, in addition to those of the configuration. They may contain secrets and are not
- * stored: send them again with each load. A running agent gets them when it is next started. `additionalDirectories`
- * are added to the session's own.
+ * `mcpServers` are servers for this session, in addition to the configured servers. The servers may contain secrets and
+ * are not stored: the client must send them again with each load. A running agent gets them only when it is started
+ * again. `additionalDirectories` are added to the session's folders.
  */
 export const LoadBody = z.object({
   mcpServers: McpServers.optional(),
@@ -40,8 +43,8 @@ export const LoadBody = z.object({
 export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
- * Without a `turnId` the fork ends after the last ended turn. `sessionId` names the new session in advance: a request
- * that is repeated with the same id, because the answer was lost, forks once.
+ * Without a `turnId`, the fork ends after the last turn that has ended. `sessionId` is the new session's id, chosen by
+ * the client: a request that is repeated with the same id, because the answer was lost, creates only one fork.
  */
 export const ForkBody = z.object({
   turnId: z.string().min(1).optional(),
@@ -49,7 +52,7 @@ export const ForkBody = z.object({
 });
 export type ForkBody = z.infer<typeof ForkBody>;
 
-/** `remove` has paths as the session lists them. */
+/** `remove`: paths in the form in which the session lists them. */
 export const DirectoriesBody = z.object({
   add: AdditionalDirectories.optional(),
   remove: AdditionalDirectories.optional(),
@@ -65,18 +68,18 @@ export type SetupKind = z.infer<typeof SetupKind>;
 /** A rule, hook, skill, plugin or memory file of a session, for people. */
 export const SetupEntry = z.object({
   name: z.string(),
-  /** Its effect or its purpose. */
+  /** The entry's effect or purpose. */
   detail: z.string().optional(),
-  /** The origin: a file, or the settings that contain the entry. */
+  /** The file or the settings that contain the entry. */
   source: z.string().optional(),
-  /** Whether the entry is known but not in force. */
+  /** Whether the entry exists but is switched off. */
   isOff: z.boolean().optional(),
 });
 export type SetupEntry = z.infer<typeof SetupEntry>;
 export const SessionSetup = z.object({
-  /** Version, account, folder and the like, for people; no secrets. */
+  /** Facts for people, such as version, account and folder; no secrets. */
   facts: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Only kinds that the agent reports. */
+  /** Only the kinds of entries that the agent reports. */
   parts: z.array(z.object({ kind: SetupKind, entries: z.array(SetupEntry) })),
 });
 export type SessionSetup = z.infer<typeof SessionSetup>;
@@ -85,22 +88,25 @@ export const AsideBody = z.object({ question: z.string().trim().min(1).max(20_00
 export const AsideResult = z.object({ answer: z.string() });
 export type AsideResult = z.infer<typeof AsideResult>;
 
-/** Without `callId`: all calls of the running turn that can be moved to the background. */
+/** Without `callId`, all calls of the running turn that can be moved to the background are moved. */
 export const BackgroundBody = z.object({ callId: z.string().min(1).optional() });
 export type BackgroundBody = z.infer<typeof BackgroundBody>;
 
-/** The parts that return to their state before a turn: the files, the conversation, or both. */
+/** The parts that a rewind restores: the files, the conversation, or both. */
 export const RewindScope = z.enum(['files', 'conversation', 'both']);
 export type RewindScope = z.infer<typeof RewindScope>;
-/** Without `scope`: the files. With `dryRun` nothing changes, and the answer shows what would change. */
+/** Without `scope`: the files. With `dryRun`, nothing is changed, and the answer has the changes that would be made. */
 export const RewindBody = z.object({
   turnId: z.string().min(1),
   scope: RewindScope.optional(),
   dryRun: z.boolean().optional(),
 });
-/** The options of a rewind, without its turn. */
+/** The options of a rewind, besides the turn. */
 export type RewindOptions = Omit<z.infer<typeof RewindBody>, 'turnId'>;
-/** The turns that were taken back, oldest first, and the message of the first one, to be sent again. */
+/**
+ * The turns that were taken back, oldest first, and the message of the first of them, so that the person can send it
+ * again.
+ */
 export const TakenBack = z.object({
   turnIds: z.array(z.string()),
   message: z.string(),
@@ -108,25 +114,26 @@ export const TakenBack = z.object({
 });
 export type TakenBack = z.infer<typeof TakenBack>;
 /**
- * The files that differ from their state before a turn, or were restored, with the lines that this adds and removes.
+ * The files that a rewind would restore or has restored to their state before a turn, with the numbers of lines that
+ * this adds and removes.
  */
 export const RewindResult = z.object({
   /** Absolute paths. */
   files: z.array(z.string()),
   insertions: z.number(),
   deletions: z.number(),
-  /** How many of the files are not restored, because they are links now. */
+  /** The number of files that are not restored because links have taken their place. */
   skipped: z.number().optional(),
-  /** Absent if only the files are restored. */
+  /** Absent if the rewind restores only the files. */
   takenBack: TakenBack.optional(),
-  /** Why the files were not restored although the conversation was. */
+  /** Why the files were not restored, if only the conversation was taken back. */
   problem: z.string().optional(),
 });
 export type RewindResult = z.infer<typeof RewindResult>;
 
 /**
- * The actions on an MCP server: reconnect it, switch it on or off, or sign in to it, which the user completes in a
- * browser.
+ * The actions on an MCP server: to reconnect it, to switch it on or off, or to sign in to it (the user completes the
+ * sign-in in a browser).
  */
 export const McpAction = z.enum(['reconnect', 'on', 'off', 'sign-in']);
 export type McpAction = z.infer<typeof McpAction>;
@@ -134,9 +141,9 @@ export type McpAction = z.infer<typeof McpAction>;
 export const McpServerState = z.object({
   name: z.string(),
   state: z.enum(['connected', 'starting', 'failed', 'signed-out', 'off', 'unknown']),
-  /** Why the server has failed, in the agent's words. */
+  /** The reason why the server has failed, as the agent reports it. */
   problem: z.string().optional(),
-  /** The number of the server's tools, if it is known. */
+  /** The number of tools that the server has, if it is known. */
   tools: z.int().nonnegative().optional(),
   actions: z.array(McpAction),
 });
@@ -144,11 +151,11 @@ export type McpServerState = z.infer<typeof McpServerState>;
 export const McpServersResult = z.object({ servers: z.array(McpServerState) });
 export type McpServersResult = z.infer<typeof McpServersResult>;
 export const McpActionBody = z.object({ action: McpAction });
-/** `url` is the page on which the user signs in. */
+/** `url` is the page on which the user can sign in. */
 export const McpActionResult = z.object({ url: z.url({ protocol: /^https?$/ }).optional() });
 export type McpActionResult = z.infer<typeof McpActionResult>;
 
-/** The answer to create, load and fork. */
+/** The answer of the operations create, load and fork. */
 export const SessionHandle = z.object({ sessionId: z.string(), cliType: z.string() });
 export type SessionHandle = z.infer<typeof SessionHandle>;
 
@@ -167,11 +174,12 @@ const hasContent = ({
 const emptyMessageProblem = 'is empty: give a message or blocks';
 
 /**
- * `turnId` names the turn in advance: a message that is repeated with the same id, because the answer was lost, is sent
- * once. `blocks` are images, files and links in addition to the text, which may then be empty; their bytes are in
- * base64, or were uploaded before (`uri: "blob:<hash>"`). `traceContext` is the turn's trace; by default, the trace in
- * the request's `traceparent` and `tracestate`. With `runCommand` a message that begins with `!` is a command that its
- * sender runs, if the agent supports that; without it, the message is text for the model.
+ * `turnId` is the new turn's id, chosen by the client: a message that is repeated with the same id, because the answer
+ * was lost, is sent only once. `blocks` are images, files and links in addition to the text; with blocks, the text may
+ * be empty. The bytes of a block are in base64, or were uploaded before (`uri: "blob:<hash>"`). `traceContext` is the
+ * turn's trace; by default, the trace in the request's `traceparent` and `tracestate`. With `runCommand`, a message
+ * that begins with `!` is a shell command that runs for the sender, if the agent supports that; without it, the message
+ * is text for the model.
  */
 export const SendBody = z
   .object({
@@ -182,20 +190,20 @@ export const SendBody = z
     runCommand: z.boolean().optional(),
   })
   .refine(hasContent, emptyMessageProblem);
-/** Without `blocks` the attachments stay as they are; `runCommand` as for `send`. */
+/** Without `blocks`, the attachments do not change; for `runCommand` see `send`. */
 export const QueuedBody = z.object({
   message: MessageText,
   blocks: Blocks.optional(),
   runCommand: z.boolean().optional(),
 });
-/** `queued`: whether another turn goes first. */
+/** `queued`: whether other turns run first. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;
 
 /**
- * `messageId` names the message: repeated with the same id, it is sent once. If the agent handles the message only
- * after the turn, `messageId` is the id of the message's own turn, and `traceContext` is that turn's trace, as for
- * `send`.
+ * `messageId` is chosen by the sender: a request that is repeated with the same id sends the message only once. If the
+ * agent handles the message only after the running turn, the message gets its own turn: `messageId` is that turn's id,
+ * and `traceContext` that turn's trace, as for `send`.
  */
 export const SteerBody = z
   .object({
@@ -209,19 +217,22 @@ export const SteerBody = z
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;
 
-/** The turn to end, by its id in Liminal or by the agent's own id; no other turn is ended. */
+/** The turn to end: its id in Liminal, or the agent's own id. If another turn runs, nothing is ended. */
 export const NotifyBody = z.object({
   turnId: z.string().min(1).optional(),
   agentTurnId: z.string().min(1).optional(),
 });
 export type NotifyBody = z.infer<typeof NotifyBody>;
-/** The turn that was ended. */
+/** The id of the turn that was ended. */
 export const NotifyResult = z.object({ turnId: z.string() });
 export type NotifyResult = z.infer<typeof NotifyResult>;
 
-/** `before`: the queued message that the moved message goes before; without it, the moved message goes last. */
+/**
+ * `before`: the id of the queued message before which the moved message is put; without it, the moved message becomes
+ * the last.
+ */
 export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
-/** `steered`: the agent has the message in the running turn; otherwise the message is next in the queue. */
+/** `steered`: whether the agent got the message in the running turn; otherwise the message is the next in the queue. */
 export const SendNowResult = z.object({ turnId: z.string(), steered: z.boolean() });
 export type SendNowResult = z.infer<typeof SendNowResult>;
 
@@ -248,7 +259,7 @@ export const ApprovalAnswerBody = z.object({
   optionId: z.string().min(1),
   /** The filled-in form, if the request has one. */
   content: FormContent.optional(),
-  /** The reason; only for an option that `takesNote`. */
+  /** The person's reason; only allowed for an option with `takesNote`. */
   note: z.string().max(10_000).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerBody>;
@@ -257,13 +268,13 @@ export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
  * A page of a session's conversation, oldest first; `turns` are the turns of the entries. A page may begin in the
- * middle of a turn. It then also has earlier entries of that turn which belong to the page: calls whose results or
- * inner calls are on it, the calls that these belong to, and in a running turn all open items. The page of their own
- * place has these entries again.
+ * middle of a turn. A page that begins in the middle of a turn also has earlier entries of the turn: calls whose
+ * results or inner calls are on the page, the parent calls of those calls, and, in a running turn, all open items. The
+ * page on which these entries began has them again.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
-  /** The entries from before the page's beginning, with their items' indexes in the run, from 0. */
+  /** The entries that began before the page, with the indexes of their items in the run, from 0. */
   earlier: z
     .array(z.object({ itemId: z.string(), index: z.number().int().nonnegative() }))
     .optional(),
@@ -282,21 +293,21 @@ export const SearchResult = z.object({
     z.object({
       ...SessionSummary.pick({ sessionId: true, cliType: true, projectId: true, title: true })
         .shape,
-      /** Absent if the session's title matches. */
+      /** Absent if the hit is the session's title. */
       item: z
         .object({
           runId: z.string(),
-          /** Its index among the run's items, from 0. */
+          /** The item's index among the run's items, from 0. */
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
           /** Whether the item's turn was taken back: the agent no longer knows it. */
           takenBack: z.boolean().optional(),
-          /** For an output or a permission request: the call that it belongs to and is shown with. */
+          /** For an output or a permission request, the call with which it is shown. */
           callId: z.string().optional(),
         })
         .optional(),
-      /** A piece of the text around the hit, on one line. */
+      /** A piece of the text around the hit; its line ends are removed. */
       snippet: z.string(),
     }),
   ),
@@ -313,12 +324,12 @@ export type FoldersResult = z.infer<typeof FoldersResult>;
 export const FilesResult = z.object({
   files: z.array(
     z.object({
-      /** Relative to the project folder, with forward slashes; a folder's path ends with a slash. */
+      /** The path relative to the project folder, with forward slashes; a folder's path ends with a slash. */
       path: z.string(),
       name: z.string(),
     }),
   ),
-  /** Whether the project has more files than are searched. */
+  /** Whether the project has more files than the server searches. */
   truncated: z.boolean().optional(),
 });
 export type FilesResult = z.infer<typeof FilesResult>;
@@ -332,59 +343,68 @@ const file = {
   modifiedAt: z.string(),
 };
 
-/** A file of a session's project to show: its text, or an image in base64; for other files only their size and time. */
+/**
+ * A file of a session's project, for viewing: its text, or an image in base64; of other files, only the size and the
+ * time.
+ */
 export const FileResult = z.discriminatedUnion('kind', [
-  /** `isCut`: the file is longer than the shown text (2 MiB), which is its start. */
+  /** `isCut`: the file is longer than 2 MiB, and the text is only its start. */
   z.object({ kind: z.literal('text'), ...file, text: z.string(), isCut: z.boolean() }),
   z.object({ kind: z.literal('image'), ...file, mimeType: z.string(), data: z.string() }),
   z.object({ kind: z.literal('binary'), ...file }),
 ]);
 export type FileResult = z.infer<typeof FileResult>;
 
-/** A part of a file that changes, with up to three unchanged lines around. */
+/** A changed part of a file, with up to three unchanged lines before and after it. */
 export const DiffHunk = z.object({
-  /** The number of its first line on each side, from 1. */
+  /** The number of the hunk's first line on each side, from 1. */
   oldStart: z.number(),
   newStart: z.number(),
-  /** Each begins with `-`, `+`, a space, or, after a line without a line end, with a backslash. */
+  /**
+   * Each line begins with `-`, `+` or a space; a line without a line end is followed by a line that begins with a
+   * backslash.
+   */
   lines: z.array(z.string()),
 });
 export type DiffHunk = z.infer<typeof DiffHunk>;
 
-/** Why the content of a changed file is not shown. */
+/** The reason why the content of a changed file is not shown. */
 export const Unshown = z.enum([
-  /** A side is not text. */
+  /** The old or the new content is not text. */
   'binary',
-  /** A side is larger than 1 MiB. */
+  /** The old or the new content is larger than 1 MiB. */
   'large',
-  /** The answer as a whole has reached its bound. */
+  /** The answer has reached its largest total size. */
   'limit',
-  /** Git stores the file through a program of the repository’s (Git LFS, for example), which is not run. */
+  /**
+   * Git stores the file through a program that the repository names (Git LFS, for example); Liminal does not run that
+   * program.
+   */
   'filtered',
-  /** The clone lacks what was committed. */
+  /** The committed content is missing in this clone. */
   'missing',
   /** The server cannot read the file. */
   'unreadable',
-  /** A git repository of its own, which git does not look into. */
+  /** A nested git repository, into which git does not look. */
   'repository',
-  /** The name is not UTF-8. */
+  /** The file's name is not UTF-8. */
   'name',
 ]);
 export type Unshown = z.infer<typeof Unshown>;
 
-/** A file that differs from the last commit. Paths are relative to the work tree's top, with forward slashes. */
+/** A file that differs from the last commit. Paths are relative to the top of the work tree, with forward slashes. */
 export const ChangedFile = z.object({
   path: z.string(),
   change: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked']),
-  /** Its path in the last commit, if it was renamed. */
+  /** The file's path in the last commit, if the file was renamed. */
   oldPath: z.string().optional(),
-  /** Git's modes, where they differ: `100755` is a program, `120000` a symbolic link, `160000` a submodule. */
+  /** Git's file modes, if they differ: `100755` is a program, `120000` a symbolic link, `160000` a submodule. */
   oldMode: z.string().optional(),
   newMode: z.string().optional(),
-  /** Counts of lines; absent where the content was not compared. */
+  /** The numbers of added and removed lines; absent if the contents were not compared. */
   added: z.number().optional(),
   removed: z.number().optional(),
-  /** Empty if the content is the same, or not shown. */
+  /** Empty if the content is the same, or is not shown. */
   hunks: z.array(DiffHunk),
   /** The file has more changed lines than are shown. */
   isCut: z.boolean().optional(),
@@ -392,19 +412,22 @@ export const ChangedFile = z.object({
 });
 export type ChangedFile = z.infer<typeof ChangedFile>;
 
-/** How a session's work tree differs from its last commit. */
+/** The differences between a session's work tree and its last commit. */
 export const SessionDiff = z.object({
   /** The real path of the work tree's top. */
   root: z.string(),
-  /** The id of the last commit; absent before the first one. */
+  /** The id of the last commit; absent if there is no commit. */
   commit: z.string().optional(),
-  /** Absent if `HEAD` is detached. */
+  /** Absent if `HEAD` is detached (not on a branch). */
   branch: z.string().optional(),
-  /** By path; at most 500. */
+  /** In order of their paths; at most 500. */
   files: z.array(ChangedFile),
-  /** So many more files may differ: they were not compared. */
+  /** The number of further files that may differ but were not compared. */
   unlisted: z.number().optional(),
-  /** So many files differ that must not be shown: they lie outside the folders that sessions may work in. */
+  /**
+   * The number of files that differ but must not be shown, because they lie outside the folders in which sessions may
+   * work.
+   */
   hidden: z.number().optional(),
 });
 export type SessionDiff = z.infer<typeof SessionDiff>;

@@ -10,20 +10,21 @@ export const ClientMessage = z.discriminatedUnion('type', [
     sessionId: z.string().min(1),
     /** The reader's last cursor; without a cursor, the reader gets the newest page. */
     cursor: z.string().optional(),
-    /** Requests `session:append` between full upserts. */
+    /** Whether text is sent as `session:append` between full upserts. */
     deltas: z.boolean().optional(),
   }),
   z.object({ type: z.literal('session:unsubscribe'), sessionId: z.string().min(1) }),
-  /** Requests `sessions:changed`: all sessions once, then each changed session. */
+  /** Requests `sessions:changed` messages: first all sessions, then each changed session. */
   z.object({ type: z.literal('sessions:subscribe') }),
-  /** Requests a `pong`: a browser cannot see protocol pings, and so detects a half-open connection. */
+  /** Requests a `pong`, so that a browser, which cannot see protocol pings, can detect a half-open connection. */
   z.object({ type: z.literal('ping') }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
 /**
- * The start of a subscription. `snapshot`: the reader drops its state, and this is the newest page. `tail`: each turn
- * in `turns` is whole and replaces the reader's state of that turn (items that the entries lack are gone).
+ * The first message of a subscription. `snapshot`: the message has the newest page, and the reader drops its earlier
+ * state. `tail`: each turn in `turns` is whole and replaces the reader's state of that turn (items without an entry no
+ * longer exist).
  */
 export const HistoryMessage = HistoryPage.extend({
   type: z.literal('session:history'),
@@ -42,8 +43,8 @@ export const ServerMessage = z.discriminatedUnion('type', [
   }),
   /**
    * Text to add to an item (for a tool call, to its `toolOutput`). `at` is the length (UTF-16 code units) that the
-   * reader's text must have, as `appendText` checks. On a mismatch the reader subscribes again with its cursor and gets
-   * the whole turn.
+   * reader's text must have; `appendText` checks this. If the length differs, the reader subscribes again with its
+   * cursor and gets the whole turn.
    */
   z.object({
     type: z.literal('session:append'),
@@ -54,7 +55,7 @@ export const ServerMessage = z.discriminatedUnion('type', [
     text: z.string(),
     cursor: z.string(),
   }),
-  /** A shown item is withdrawn (for example a model call that was retried). */
+  /** An item that was shown is withdrawn (for example after a retry of the model call). */
   z.object({
     type: z.literal('session:discard'),
     sessionId: z.string(),

@@ -24,7 +24,7 @@ import { modeOption, settingsOf, type AcpSessionSettings } from './settings.ts';
 
 export interface AcpAgentOptions {
   runtime: Runtime;
-  /** The agent type of new sessions and of the listed sessions. */
+  /** The agent type of new sessions; only sessions of this type are listed. */
   cliType: string;
   version: string;
   onProblem: (error: unknown) => void;
@@ -100,7 +100,10 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/** How long opening a session waits for the agent's settings, in ms: clients show only settings of the response. */
+/**
+ * The time for which opening a session waits for the agent's settings, in ms, because clients show only the settings in
+ * the response.
+ */
 const settingsMs = 3_000;
 
 interface Attached {
@@ -108,7 +111,7 @@ interface Attached {
   paths: ProjectPaths;
 }
 
-/** The sessions that one client has open. */
+/** The sessions that the client has open, by id. */
 class AcpClient {
   context: AgentContext | undefined;
   readonly #options: AcpAgentOptions;
@@ -188,7 +191,7 @@ class AcpClient {
 
   async list(cwd: string | null | undefined) {
     const { runtime, cliType } = this.#options;
-    // Sessions store the real path of their folder.
+    // A session stores the real path of its folder.
     const folder = cwd == null ? undefined : await realpath(cwd).catch(() => cwd);
     const projects = await runtime.listProjects();
     const sessions = projects
@@ -256,7 +259,7 @@ class AcpClient {
     const client = this.context;
     if (client === undefined) throw badParams('Send initialize first.');
     const { projectDir } = (await runtime.info(sessionId)).session;
-    // Detach if the client closed in the meantime.
+    // If the client has closed the connection in the meantime, the session is detached.
     if (this.#hasLeft) throw badParams('The connection has ended.');
     const paths = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
@@ -264,7 +267,8 @@ class AcpClient {
     const sessionOptions = { runtime, client, capabilities, ...paths, onProblem };
     const attached = new AttachedSession({ ...sessionOptions, ...(ownTurns && { ownTurns }) });
     this.#sessions.set(sessionId, { attached, paths });
-    // Only a running agent knows its settings. An agent that cannot start reports the error on the next request.
+    // The agent reports its settings only while it runs, so it is started here. If the start fails, the next request
+    // reports the error.
     runtime.prewarm(sessionId).catch(() => {});
     try {
       await attached.attach({ replay });
@@ -275,13 +279,13 @@ class AcpClient {
     }
     const now = await runtime.info(sessionId);
     attached.markSettingsSent(now);
-    // The client knows the session's id only after the response.
+    // The client learns the session's id from the response, so updates are sent only after it.
     setImmediate(() => attached.startSendingInfo());
     return settingsOf(now.configOptions);
   }
 }
 
-/** The MCP servers and folders that a client names for its session. Throws a RequestError. */
+/** Checks and returns the MCP servers and folders that a client names for its session. Throws a RequestError. */
 function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResources) {
   for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
   return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };
@@ -289,7 +293,7 @@ function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResour
 
 type RequestedResources = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDirectories'>;
 
-/** Rejects relative paths: the server's own folder is not a project. Throws a RequestError. */
+/** Rejects relative paths, because they would be relative to the server's own folder. Throws a RequestError. */
 function checkFolder(folder: string, field = 'cwd'): void {
   if (isAbsolute(folder)) return;
   throw badParams(`“${folder}” is not an absolute path: ACP requires one in ${field}.`);

@@ -32,7 +32,7 @@ import { withBytes } from './with-bytes.ts';
 export interface AttachedSessionOptions extends ClientSession {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
-  /** The client's running prompts, if it had opened the session before. */
+  /** The client's running prompts from its earlier attachment to the same session, if there was one. */
   ownTurns?: OwnTurns;
 }
 
@@ -40,28 +40,31 @@ interface OwnTurn {
   ended: PromiseWithResolvers<Response>;
   /** Resolves when the turn runs, is queued, or was rejected. */
   submitted: Promise<void>;
-  /** The turn has ended, though its updates may not have been sent: another client's turn may already run. */
+  /** The turn has ended; its last updates may not have been sent yet, while another client's turn may already run. */
   hasEnded: boolean;
 }
 
 /** By turn id. */
 type OwnTurns = Map<string, OwnTurn>;
 
-/** How a run's earlier updates are sent: `all` as live, `history` without notices, `questions` only the open questions. */
+/**
+ * How updates from before the client attached are sent: `all` in the same way as live ones, `history` without notices,
+ * `questions` only the open questions.
+ */
 type UpdateScope = 'all' | 'history' | 'questions';
 
-/** Turns per page when a loaded session is read. */
+/** The number of turns per page when a loaded session is read. */
 const pageSize = 200;
 
 /**
- * One client's subscription to a session: sends the session's runs one after another and each event once. A slow
- * client delays nobody: events that it missed are read from the log or from history.
+ * One client's subscription to a session. Sends the session's runs one after another, and each event only once. A slow
+ * client does not slow anything else down: events that it missed are read from the log or from history.
  */
 export class AttachedSession {
   readonly #options: AttachedSessionOptions;
   readonly #questions: Questions;
   readonly #left = new AbortController();
-  /** Runs that were sent to the client, or will be. */
+  /** Runs that have been or will be sent to the client. */
   readonly #known = new Set<string>();
   /** The client's prompts whose turns have not ended. */
   readonly #own: OwnTurns;
@@ -87,8 +90,8 @@ export class AttachedSession {
   }
 
   /**
-   * Subscribes to the session from now on, or from its beginning with `replay`. Resolves when all updates up to now
-   * were sent. Rejects if the session does not exist.
+   * Subscribes to the session: from now on, or with `replay` from the session's beginning. Resolves when all updates up
+   * to now have been sent. Rejects if the session does not exist.
    */
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
@@ -104,7 +107,7 @@ export class AttachedSession {
       ...clientTerminals(this.#options),
     });
     const newestPage = await this.#firstHistory.promise;
-    // Withdrawn turns are left out: an editor shows what the agent knows.
+    // Turns that were taken back are left out: an editor shows only turns that the agent knows.
     const turns = replay
       ? withoutTakenBack([...(await this.#older(newestPage)), ...newestPage.turns])
       : newestPage.turns;
@@ -119,12 +122,17 @@ export class AttachedSession {
   /** Runs that began while older runs were being read. */
   readonly #earlyRuns: string[] = [];
 
-  /** Resolves when the agent's settings are known, or after `limitMs`: an agent may have no settings. */
+  /**
+   * Resolves when the agent's settings are known, but at the latest after `limitMs`, because an agent may have no
+   * settings.
+   */
   async settingsKnown(limitMs: number): Promise<void> {
     await Promise.race([this.#hasSettings.promise, delay(limitMs, undefined, { ref: false })]);
   }
 
-  /** Starts sending the session's title, settings and commands. Call it once the client knows the session's id. */
+  /**
+   * Starts sending the session's title, settings and commands. Call this method once the client knows the session's id.
+   */
   startSendingInfo(): void {
     this.#sendsInfo = true;
     this.#infoChanged();
@@ -136,7 +144,10 @@ export class AttachedSession {
     this.#sentInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
   }
 
-  /** Sends a message. Resolves when its turn has ended and all its updates were sent. Throws a RequestError. */
+  /**
+   * Sends a message. Resolves when the message's turn has ended and all updates of the turn have been sent. Throws a
+   * RequestError.
+   */
   async prompt(
     message: string,
     blocks: ContentBlock[],
@@ -167,26 +178,32 @@ export class AttachedSession {
     }
   }
 
-  /** Stops the client's own prompts, including those just sent; without any, stops the running turn. */
+  /**
+   * Stops the client's own prompts, including those that were just sent; if the client has none, stops the running
+   * turn.
+   */
   async cancel(): Promise<void> {
     const waiting = [...this.#own.keys()];
     for (const turnId of waiting.toReversed()) await this.#stop(turnId);
     if (waiting.length === 0) await this.#options.runtime.cancel(this.#options.sessionId);
   }
 
-  /** Like `cancel`, but resolves when the ends of all the client's prompts were sent. */
+  /** Like `cancel`, but resolves only when the ends of all the client's prompts have been sent. */
   async stopAll(): Promise<void> {
     const own = [...this.#own.values()];
     await this.cancel();
     await Promise.allSettled(own.map(({ ended }) => ended.promise));
   }
 
-  /** Detaches a client that has left or closed the session. Turns that it began and did not stop continue. */
+  /**
+   * Detaches a client that has closed its connection or the session. Turns that the client began and did not stop
+   * continue.
+   */
   leave(): void {
     for (const { ended } of this.handOver().values()) ended.resolve(cancelled);
   }
 
-  /** Detaches the client because it opens the session again. Returns its prompts for the new attachment. */
+  /** Detaches the client, because it opens the session again. Returns the client's prompts for the new attachment. */
   handOver(): OwnTurns {
     this.#left.abort();
     this.#detach?.();
@@ -218,7 +235,7 @@ export class AttachedSession {
         return;
       case 'session:turn':
         if (message.payload.type !== 'turn_started') return this.#turnEnded(message.payload.turnId);
-        // A turn's first run has its id.
+        // A turn's first run has the turn's id.
         if (this.#hasBegun) void this.#sendRun(message.payload.turnId, 'all');
         else this.#earlyRuns.push(message.payload.turnId);
         return;
@@ -232,7 +249,7 @@ export class AttachedSession {
       case 'session:deleted':
         return this.leave();
       default:
-      // Items are read from the events of their runs.
+      // Messages of other types are ignored, because items are read from the events of their runs.
     }
   }
 
@@ -241,7 +258,7 @@ export class AttachedSession {
     if (own) own.hasEnded = true;
   }
 
-  /** The heads of older turns, oldest first. */
+  /** Reads the heads of older turns, oldest first. */
   async #older(newestPage: HistoryMessage): Promise<TurnSummary[]> {
     const { runtime, sessionId } = this.#options;
     const older: TurnSummary[][] = [];
@@ -254,7 +271,7 @@ export class AttachedSession {
     return older.toReversed().flat();
   }
 
-  /** Sends a run, once. Resolves when its updates up to now were sent. */
+  /** Sends a run, once. Resolves when the run's updates up to now have been sent. */
   async #sendRun(runId: string, scope: UpdateScope): Promise<void> {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
@@ -284,7 +301,7 @@ export class AttachedSession {
     const { signal } = this.#left;
     const isOwn = this.#own.has(runId);
     const first = await runtime.getRun(runId);
-    // A client that loads a session shows none of its messages yet.
+    // A client that loads a session does not yet show the messages that it sent earlier.
     const isShown = isOwn && scope !== 'history';
     let state = await this.#catchUp(startRunFold(), first, scope, isShown);
     onUpToDate();
@@ -404,15 +421,15 @@ export class AttachedSession {
   }
 }
 
-/** `accepts` is set with the settings as soon as the agent runs; an agent may have no settings. */
+/** `accepts` is set together with the settings when the agent starts; an agent may have no settings. */
 const areSettingsKnown = ({ configOptions, accepts, lastKnown }: SessionInfo): boolean =>
   lastKnown !== true && (configOptions.length > 0 || accepts !== undefined);
 
-/** The client did not send the waiting messages, or did not wait for them. */
+/** Shown for waiting messages that the client did not send, or whose responses it did not wait for. */
 const pausedNotice = (count: number): string =>
   `The queue is paused: ${count === 1 ? 'a message waits' : `${count} messages wait`}.\nSend a message to continue.`;
 
-/** The end of a turn that never ran, or that continues after its client has detached. */
+/** Stands for the end of a turn that never ran, or of a turn that continues after its client has detached. */
 const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
 const hasRunEnded = (run: Pick<Response, 'status'> | undefined): boolean =>

@@ -13,7 +13,10 @@ interface Call {
   options: { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean } | undefined;
 }
 
-/** A client that names the project `/link` instead of `/real`; its requests are recorded, and answered by `answer`. */
+/**
+ * A client that calls the project's folder `/link` instead of `/real`. Its requests are recorded, and `answer` answers
+ * them.
+ */
 function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown = () => ({})) {
   const calls: Call[] = [];
   const request = async (method: string, params: unknown, options?: Call['options']) => {
@@ -43,7 +46,7 @@ test.each<[string, ClientCapabilities, string[]]>([
   expect(Object.keys(clientFiles(place(capabilities).attached))).toEqual(names);
 });
 
-test('a whole file or a part is read by the client’s own path', async () => {
+test('a whole file or a part of it is read under the client’s own path', async () => {
   const { attached, calls } = place({ fs: { readTextFile: true } }, () => ({ content: 'text' }));
   const { readText } = clientFiles(attached);
   expect(await readText?.('/real/a.txt', {}, signal)).toBe('text');
@@ -59,7 +62,7 @@ test('a whole file or a part is read by the client’s own path', async () => {
   ]);
 });
 
-test('a file is written by the client’s own path', async () => {
+test('a file is written under the client’s own path', async () => {
   const { attached, calls } = place({ fs: { writeTextFile: true } });
   await clientFiles(attached).writeText?.('/real/a.txt', 'text', signal);
   expect(calls).toEqual([
@@ -84,7 +87,7 @@ test('a write that the client refuses fails with the client’s message', async 
   });
 });
 
-test('a write that is aborted, or whose connection has ended, fails with the original error', async () => {
+test('if a write is aborted, or the connection ends, the write fails with the original error', async () => {
   const ended = new Error('The connection has ended.');
   const refusal = new RequestError(-32_000, 'It was cancelled.');
   const failing = (error: Error, given: AbortSignal) => {
@@ -106,7 +109,7 @@ const program = {
 };
 
 test.each<ClientCapabilities>([{}, { terminal: false }])(
-  'a client without terminals runs no program: %j',
+  'for a client without terminals, no program can be run: %j',
   (capabilities) => {
     expect(clientTerminals(place(capabilities).attached)).toEqual({});
   },
@@ -162,7 +165,7 @@ test('a client’s terminal returns its output and exit, and can be killed and r
     'terminal/release',
   ]);
   for (const { params } of after) expect(params).toEqual({ sessionId: 'one', terminalId: 't' });
-  // A program may run for hours; all other requests have a time limit.
+  // Only waiting for a program's exit has no time limit, since a program may run for hours.
   expect(after.map(({ options }) => options?.stopWaitingOnCancel)).toEqual([
     true,
     undefined,

@@ -16,7 +16,7 @@ export interface ClientSession extends ProjectPaths {
   sessionId: string;
 }
 
-/** Request options: stop waiting for the response when the signal aborts. */
+/** Options for a request, with which waiting for the response stops when the signal aborts. */
 export const until = (signal: AbortSignal) => ({
   cancellationSignal: signal,
   stopWaitingOnCancel: true,
@@ -54,7 +54,7 @@ export function clientFiles(
         try {
           await client.request(methods.client.fs.writeTextFile, request, until(signal));
         } catch (error) {
-          // The client itself refused, unlike after a closed connection or an aborted request.
+          // The error is the client's own refusal, not a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
           throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
         }

@@ -1,13 +1,15 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type * as Acp from '@agentclientprotocol/sdk';
 
-/** A project's folder: `cwd` is the client's path, which its editor knows, and `projectDir` the real path. */
+/** A project's folder: `cwd` is the path that the client uses, and `projectDir` the real path. */
 export interface ProjectPaths {
   cwd: string;
   projectDir: string;
 }
 
-/** Returns the client's path: absolute, as ACP requires. An agent's `path` may be relative to the project. */
+/**
+ * Returns the client's path for a file; absolute, as ACP requires. An agent's `path` may be relative to the project.
+ */
 export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): string {
   const absolutePath = resolve(projectDir, path);
   const inside = relative(projectDir, absolutePath);
@@ -17,7 +19,7 @@ export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): str
 
 type CallPaths = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
 
-/** Rewrites a tool call's paths to the client's own. */
+/** Replaces the paths in a tool call by the client's own paths. */
 export function withClientPaths<Call extends CallPaths>(call: Call, paths: ProjectPaths): Call {
   const { locations, content } = call;
   return {

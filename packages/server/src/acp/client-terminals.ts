@@ -7,10 +7,10 @@ import type { AttachedClient } from '@liminal/runtime';
 import { type ClientSession, until } from './client-files.ts';
 import { clientPath } from './client-paths.ts';
 
-/** How long a client may take to return a program's output, or to kill or release its terminal, in ms. */
+/** The time in which a client must return a program's output, or kill or release its terminal, in ms. */
 const answerMs = 10_000;
 
-/** Runs programs in the client's terminals, if it offers them. */
+/** Runs programs in the client's terminals, if the client offers terminals. */
 export function clientTerminals(clientSession: ClientSession): Pick<AttachedClient, 'runProgram'> {
   const { client, capabilities, sessionId } = clientSession;
   if (capabilities.terminal !== true) return {};

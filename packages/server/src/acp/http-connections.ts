@@ -14,20 +14,20 @@ interface HttpConnectionsOptions {
 interface HttpConnection {
   server: AcpServer;
   cliType: string;
-  /** The caller's browser; undefined for a program with the token. */
+  /** The browser that opened the connection; undefined for a program with the token. */
   device: DeviceConnection | undefined;
   leave: () => void;
   openRequests: number;
   idle?: NodeJS.Timeout;
 }
 
-/** The header that names a connection in every request after its first. */
+/** The header with which every request except the first names its connection. */
 const idHeader = 'acp-connection-id';
 
 /**
- * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes it; this class also ends a
- * connection when its client has had no request open for `limits.acpIdleMs`, and when its browser is signed out. A
- * connection belongs to the caller that opened it: for any other caller its id is unknown.
+ * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes it. This class also ends a
+ * connection when the client has had no request open for `limits.acpIdleMs`, and when the client's browser is signed
+ * out. A connection belongs to the browser or program that opened it; for others its id is unknown.
  */
 export class HttpConnections {
   readonly #connections: Connections;
@@ -40,8 +40,9 @@ export class HttpConnections {
   }
 
   /**
-   * The agent type of the connection that a request names. `''` if the caller has no such connection: the request is
-   * then rejected as unknown. Undefined if the request names no connection: it must name an agent type.
+   * Returns the agent type of the connection that a request names. `''` if the caller has no connection with that id,
+   * so that the request is rejected as unknown. Undefined if the request names no connection: a request that opens a
+   * connection must name an agent type.
    */
   typeIn(request: FastifyRequest): string | undefined {
     const id = request.headers[idHeader];
@@ -50,7 +51,7 @@ export class HttpConnections {
     return this.#find(String(id), cliType, request) ? cliType : '';
   }
 
-  /** Handles a request of an agent type's client; calls `makeAgent` for a new connection. */
+  /** Handles a request of a client for the given agent type; calls `makeAgent` if the request opens a connection. */
   answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -107,7 +108,7 @@ export class HttpConnections {
     return connection;
   }
 
-  /** Keeps a connection while a request of its client is open, and for `acpIdleMs` after the last one. */
+  /** Keeps a connection while its client has a request open, and for `acpIdleMs` after the last request. */
   #hold(connection: HttpConnection, id: string, reply: FastifyReply): void {
     connection.openRequests += 1;
     clearTimeout(connection.idle);
@@ -131,7 +132,7 @@ export class HttpConnections {
   }
 }
 
-/** An AcpServer that reports when its first request opens its only connection. */
+/** An AcpServer for one connection, which reports the connection's id when the first request opens it. */
 class OpeningServer extends AcpServer {
   readonly #onOpened: (server: AcpServer, id: string) => void;
 

@@ -1,6 +1,7 @@
 /**
- * Liminal as an ACP agent, for editors. Input: JSON-RPC messages of ACP v1 by WebSocket or HTTP; each connection is for
- * one agent type. Output: a session's runs as ACP updates, made by the pure `fold/`, and questions for people. An ACP
- * client subscribes to a session like every other client, and its commands go to the runtime like theirs.
+ * Serves agents to editors: Liminal is an ACP agent. Input: JSON-RPC messages of ACP v1 by WebSocket or HTTP; each
+ * connection serves one agent type. Output: a session's runs as ACP updates, computed by the pure functions in `fold/`,
+ * and questions for people. An ACP client subscribes to a session and sends commands to the runtime like every other
+ * client.
  */
 export { acpRoutes } from './routes.ts';

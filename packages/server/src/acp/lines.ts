@@ -4,7 +4,10 @@ import { type AgentApp, ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import type { FastifyRequest } from 'fastify';
 import { type UpgradeProtocol, upgradeOf } from '../auth/access.ts';
 
-/** Each message is one line, as on stdio, so that `liminal acp` needs neither a WebSocket nor HTTP. */
+/**
+ * Upgrades a connection to ACP with one message per line, as on stdio: `liminal acp` then needs neither a WebSocket nor
+ * HTTP.
+ */
 const protocol: UpgradeProtocol = 'acp-lines';
 
 /** The delay before the system probes an idle TCP connection, in ms. */
@@ -12,7 +15,7 @@ const keepAliveMs = 30_000;
 
 export const wantsLines = (request: FastifyRequest): boolean => upgradeOf(request) === protocol;
 
-/** Switches a request's socket to ACP in lines. */
+/** Starts ACP, one message per line, on the socket of an upgrade request. */
 export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: number): void {
   socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
   socket.on('error', () => socket.destroy());
@@ -21,7 +24,8 @@ export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: num
   );
   const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
   const stream = ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes });
-  // A client that has closed only its own side still reads; without the timeout the socket would stay half open.
+  // A client that has closed only its own side of the socket still reads; without the timeout the socket would stay
+  // half open.
   void agent.connect(stream).closed.then(() => {
     socket.setTimeout(keepAliveMs, () => socket.destroy());
     socket.destroySoon();

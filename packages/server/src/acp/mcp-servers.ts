@@ -3,7 +3,7 @@ import { type McpServer, McpServers } from '@liminal/protocol';
 import { z } from 'zod';
 import { badParams } from './errors.ts';
 
-/** The longest name that all agents accept. */
+/** The length of the longest name that all agents accept. */
 const maxName = 64;
 
 /**
@@ -18,7 +18,10 @@ export function namedMcpServers(servers: readonly AcpMcpServer[] = []): McpServe
   throw badParams(`Invalid mcpServers. ${z.prettifyError(parsed.error)}`);
 }
 
-/** A name for the agents, which use it in tool names. Clients may send any text as a name. */
+/**
+ * Returns a name that agents can use in tool names, and that is not in `taken`. A client's own name for a server may be
+ * any text.
+ */
 function freeName(name: string, taken: Readonly<Record<string, unknown>>): string {
   const plain = name.replaceAll(/[^\w-]+/g, '_').slice(0, maxName) || '_';
   let [free, count] = [plain, 1];

@@ -19,7 +19,7 @@ test('FR-039-02: a project file between words becomes a mention, as in any other
   });
 });
 
-test('FR-039-02: a file below the editor’s path of the project is a project file', () => {
+test('FR-039-02: a file below the editor’s own path for the project is a project file', () => {
   expect(read(text('See '), link('file:///linked/a.ts', 'a.ts'))).toEqual({
     message: 'See @a.ts',
     blocks: [{ type: 'resource_link', uri: 'file:///project/a.ts', name: 'a.ts' }],
@@ -39,7 +39,7 @@ test.each([
   });
 });
 
-test('FR-039-02: a link right after a word is only an attachment', () => {
+test('FR-039-02: a link directly after a word is only an attachment', () => {
   const { message, blocks } = read(text('See @a.ts.'), link('file:///project/a.ts', 'a.ts'));
   expect(message).toBe('See @a.ts.');
   expect(blocks).toHaveLength(1);

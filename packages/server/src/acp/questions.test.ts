@@ -12,7 +12,7 @@ async function fillIn(kinds: string, action: 'accept' | 'decline', takesForms = 
   const request = async (method: string, params: { options?: ApprovalOption[] }) => {
     asked.push(method);
     offered.push(...(params.options ?? []).map(({ optionId }) => optionId));
-    // Later than an answer would be given.
+    // By then, an answer would have reached the runtime.
     setImmediate(() => setImmediate(answered.resolve));
     if (method === 'elicitation/create') return { action, content: {} };
     return { outcome: { outcome: 'cancelled' } };
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test('SAFE: a form whose only allowing option is permanent is not sent as a form', async () => {
+test('SAFE: a form that only a permanent option allows is not sent as a form', async () => {
   expect(await fillIn('allow_always reject_once', 'accept')).toEqual({
     asked: ['session/request_permission'],
     offered: ['reject_once'],
@@ -58,7 +58,7 @@ test('SAFE: a form whose only allowing option is permanent is not sent as a form
   });
 });
 
-test('SAFE: an editor without forms can only reject a form, and cannot send an empty one', async () => {
+test('SAFE: an editor that cannot show forms can only reject a form, but not send an empty one', async () => {
   const kinds = 'allow_once allow_always reject_once reject_always';
   expect(await fillIn(kinds, 'accept', false)).toEqual({
     asked: ['session/request_permission'],

@@ -16,13 +16,13 @@ export interface QuestionsOptions {
   capabilities: ClientCapabilities;
   runtime: Pick<Runtime, 'answerApproval'>;
   sessionId: string;
-  /** Reports an answer that does not count: another client was first, or the answer is invalid. */
+  /** Reports that an answer does not count, because another client was first or the answer is invalid. */
   onProblem: (error: unknown) => void;
 }
 
 /**
- * Asks an ACP client the session's questions, like every other client: the first answer counts, wherever it is given. A
- * client that disconnects, or cannot ask, leaves the question to the others.
+ * Asks an ACP client the session's questions, which all other clients show too: the first answer counts, from any
+ * client. If the client disconnects, or cannot show questions, the other clients still show the question.
  */
 export class Questions {
   readonly #options: QuestionsOptions;
@@ -44,7 +44,7 @@ export class Questions {
       .finally(() => this.#open.delete(approvalId));
   }
 
-  /** Closes the client's dialog: the question was answered or withdrawn. */
+  /** Closes the client's dialog, because the question was answered or withdrawn. */
   closeDialog(approvalId: string): void {
     this.#open.get(approvalId)?.abort();
   }
@@ -56,7 +56,8 @@ export class Questions {
   async #ask(approval: ApprovalItem, toolCall: ToolCallUpdate, signal: AbortSignal): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const takesForms = this.#options.capabilities.elicitation?.form != null;
-    // A client that answers a form was not shown the options.
+    // A client that shows a form does not show the options, so the form is sent only if a default may choose the
+    // allowing option.
     const isSent = takesForms && defaultOption(approval.options, 'allow') !== undefined;
     const answer =
       approval.form && isSent
@@ -66,7 +67,7 @@ export class Questions {
     await runtime.answerApproval(sessionId, approval.approvalId, answer);
   }
 
-  /** Undefined if the client gave no answer, for example because its user stops the turn. */
+  /** Undefined if the client gave no answer, for example because the user has stopped the turn. */
   async #choose(
     { options, form }: ApprovalItem,
     toolCall: ToolCallUpdate,
@@ -78,8 +79,8 @@ export class Questions {
       {
         sessionId,
         toolCall,
-        // A permission request has no form, so only the rejecting options are offered; another client can fill in the
-        // form.
+        // An ACP permission request cannot have a form, so for a form only the rejecting options are offered; another
+        // client can fill in the form.
         options: options
           .filter(({ kind }) => form === undefined || kind.startsWith('reject'))
           .map(optionOf),

@@ -28,18 +28,19 @@ interface AcpRoutesOptions {
 const Query = z.object({ agent: z.string().min(1) });
 
 /**
- * `/acp?agent=TYPE`: each connection serves one client and one agent type. By WebSocket or streamable HTTP, as in the
- * protocol's SDK, or by lines, as on stdio. `@fastify/websocket` must be registered already.
+ * `/acp?agent=TYPE`: each connection serves one client and one agent type. The connection is a WebSocket or streamable
+ * HTTP, as in the protocol's SDK, or has one message per line, as on stdio. `@fastify/websocket` must be registered
+ * already.
  */
 export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<void> {
   const { connections, limits } = options;
   const agents = new AcpAgents(options);
   const httpConnections = new HttpConnections(options);
-  // A WebSocket server of its own, since the messages of `/ws` are shorter.
+  // A separate WebSocket server, since messages of ACP may be larger than those of `/ws`.
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.acpMessageBytes,
-    // Handle one frame per turn of the event loop: a packet can have thousands.
+    // Handles one frame per turn of the event loop, because one TCP packet can have thousands of frames.
     allowSynchronousEvents: false,
     autoPong: false,
   });
@@ -50,14 +51,14 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
     await Promise.all([...servers].map(async (server) => server.close()));
     for (const socket of upgraded) socket.destroy();
   });
-  // The SDK reads a request's body itself.
+  // The SDK reads the request's body itself, so Fastify must not.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
-  /** Switches an upgrade request's connection to ACP, by WebSocket or by lines. */
+  /** Upgrades a request's connection to ACP, by WebSocket or with one message per line. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
-    // The client may have left during the lookup of its agent type.
+    // The client may have disconnected while its agent type was looked up.
     if (socket.destroyed) return void reply.hijack();
     const leave = connections.enter('websocket');
     upgraded.add(socket);
@@ -89,7 +90,7 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
     speak(request.raw, socket, Buffer.alloc(0));
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    // The SDK accepts only a path.
+    // The SDK accepts only an address without scheme and host.
     request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
     if (connections.isFull && isNew) {
@@ -128,7 +129,7 @@ class AcpAgents {
     return Query.safeParse(request.query).data?.agent !== undefined;
   }
 
-  /** The agent type that the query names. Throws `INVALID_REQUEST`. */
+  /** Returns the agent type that the query names. Throws `INVALID_REQUEST`. */
   async typeIn(request: FastifyRequest): Promise<string> {
     const cliType = Query.safeParse(request.query).data?.agent;
     const agents = await this.#options.runtime.listAgents();

@@ -51,7 +51,7 @@ test('FR-039-01: options are sent with their choices, in groups if there are any
   ]);
 });
 
-test('FR-039-01: the mode is also sent in the form for clients without options', () => {
+test('FR-039-01: the mode is also sent in the old form, for clients without config options', () => {
   expect(settingsOf([model, mode]).modes).toEqual({
     currentModeId: 'ask',
     availableModes: [
@@ -64,7 +64,7 @@ test('FR-039-01: the mode is also sent in the form for clients without options',
   expect(updateProblems(told)).toEqual([]);
 });
 
-test('an option with the id mode is the mode if no option has the category', () => {
+test('if no option has the category mode, an option with the id mode is used', () => {
   const { category: _, ...plain } = { ...mode, id: 'mode' };
   expect(modeOption([model, plain])).toBe(plain);
   expect(modeOption([plain, mode])).toBe(mode);

@@ -4,7 +4,7 @@ import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
-/** Adds the blobs' bytes to an update; a blob that no longer exists becomes a text that says so. */
+/** Adds the bytes of blobs to an update; a blob that is no longer stored is replaced by a note. */
 export async function withBytes(
   update: Acp.SessionUpdate,
   blobs: Pick<Runtime, 'getBlob'>,
@@ -63,6 +63,6 @@ function resourceOf(
   return { type: 'resource', resource: { uri, ...(mimeType != null && { mimeType }), ...content } };
 }
 
-/** The name itself if it is a URL, else an `attachment:` URI with the name. */
+/** Returns the name itself if it is a URL, otherwise an `attachment:` URI that contains the name. */
 const addressOf = (name: string): string =>
   URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

@@ -7,11 +7,11 @@ import type {
 import { withinDepth } from '@liminal/protocol';
 
 /**
- * Cuts parts that are nested too deeply from a client's messages. The SDK repeats an invalid message in its response,
- * and ends the connection if it cannot write the response as JSON.
+ * Removes parts that are nested too deeply from a client's messages. If deep parts were not removed, the SDK would
+ * repeat an invalid message in its response, and end the connection if it could not write the response as JSON.
  */
 export function cutDeepMessages(app: AgentApp): AgentApp {
-  // The SDK's server passes options that its types do not declare.
+  // The SDK's server passes further arguments to `connect`, which the SDK's types do not declare.
   const connect = app.connect.bind(app) as (...args: [Stream, ...unknown[]]) => AgentConnection;
   return Object.assign(app, {
     connect: ({ readable, writable }: Stream, ...options: unknown[]) => {

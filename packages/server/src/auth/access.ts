@@ -1,22 +1,25 @@
-/** The proof that a request needs, by the route that it matched. */
+/** The credentials that a request needs, set by its route. */
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
 /**
  * - `open`: nothing.
  * - `page`: a GET with the cookie of a signed-in browser is enough. Only for answers that are the same for everyone,
- * since
- * - `signed-in`: the token, or a browser's cookie with its key. Every route that does not choose has this.
+ *   since programs on other ports of the host can read the cookie.
+ * - `signed-in`: the token, or a browser's cookie with its key. Routes that set no access have this one.
  */
 export type Access = 'open' | 'page' | 'signed-in';
 
-/** Values of `Upgrade:` that some route takes. Any other is ignored, as HTTP allows, and the request is answered. */
+/**
+ * Values of the `Upgrade` header that at least one route accepts. Other values of the `Upgrade` header are ignored, as
+ * HTTP allows: the request is answered as usual.
+ */
 export const upgradeProtocols = ['websocket', 'acp-lines'] as const;
 export type UpgradeProtocol = (typeof upgradeProtocols)[number];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
-    /** The protocols that the route's connections can change to; none by default. */
+    /** The protocols to which the route's connections can be upgraded; none by default. */
     upgrades?: readonly UpgradeProtocol[];
   }
   interface FastifyInstance {
@@ -32,26 +35,26 @@ export interface GuardedRoute {
   upgrades: readonly UpgradeProtocol[];
 }
 
-/** Returns the access of the request's route; `page` for unknown addresses. */
+/** Returns the access that the request's route requires; `page` for unknown addresses. */
 export function accessOf(request: FastifyRequest): Access {
   if (request.is404) return 'page';
   return request.routeOptions.config.access ?? 'signed-in';
 }
 
-/** The protocol that the request asks its connection to change to. */
+/** The protocol to which the request asks to upgrade its connection. */
 export function upgradeOf({ headers }: Pick<FastifyRequest, 'headers'>) {
   const asked = headers.upgrade?.toLowerCase();
   return upgradeProtocols.find((protocol) => protocol === asked);
 }
 
-/** Whether the request's route takes the connection over in the protocol that the request asks for. */
+/** Whether the request's route accepts an upgrade to the protocol that the request asks for. */
 export function takesUpgrade(request: FastifyRequest): boolean {
   const protocol = upgradeOf(request);
   if (protocol === undefined || request.is404 || request.method !== 'GET') return false;
   return request.routeOptions.config.upgrades?.includes(protocol) ?? false;
 }
 
-/** Lists the routes that are added from now on in `guardedRoutes`. */
+/** Collects every route that is added after this call in `guardedRoutes`. */
 export function listRoutes(app: FastifyInstance): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));

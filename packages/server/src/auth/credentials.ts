@@ -2,47 +2,47 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 /** The credentials of a signed-in browser. Neither opens anything alone. */
 export interface Device {
-  /** Sent to every port of our host, like all cookies: other programs there can read it. */
+  /** Browsers send a cookie to every port of a host, so other programs on the host can read it. */
   cookie: string;
-  /** Kept where only pages of our own origin can read it, and sent with every request. */
+  /** The browser stores the key where only pages of our own origin can read it, and sends it with every request. */
   key: string;
 }
 
 /**
- * Remembers the signed-out browsers; signed-in browsers are not stored. `add` and `addAll` take effect even if they
- * throw: the error means that the sign-out could not be stored.
+ * The signed-out browsers; signed-in browsers are not stored. If `add` or `addAll` throws, the sign-out is in effect
+ * but could not be stored.
  */
 export interface SignedOut {
-  /** Grows each time that every browser is signed out: sign-ins of an earlier generation are invalid. */
+  /** Increases each time that every browser is signed out: sign-ins of earlier generations are invalid. */
   readonly generation: number;
   has(deviceId: string): boolean;
   add(deviceId: string): void;
-  /** Signs out every browser that has signed in so far. */
+  /** Signs out every browser that was signed in before this call. */
   addAll(): void;
   /** Calls the listener after each change. */
   watch(listener: () => void): void;
 }
 
-/** Checks the proofs of requests. */
+/** Checks the credentials of requests. */
 export interface Credentials {
   isToken(candidate: string): boolean;
-  /** A code for a link that signs in one browser, once. */
+  /** Makes a code for a link that signs in one browser, once. */
   newCode(): string;
-  /** Uses a link: it is valid (`in`), was used before (`used`), or is unknown. */
+  /** Uses a sign-in link: the link was valid (`in`), was used before (`used`), or is unknown. */
   takeLink(candidate: string): 'in' | 'used' | 'unknown';
   newDevice(): Device;
-  /** The id of a cookie's browser, if the browser is signed in. */
+  /** Returns the id of the browser in a cookie, if that browser is signed in. */
   deviceOf(cookie: string): string | undefined;
   isKeyOf(deviceId: string, candidate: string): boolean;
   readonly signedOut: SignedOut;
 }
 
-/** How many codes may be unused at a time; a further code makes the oldest invalid. */
+/** The most unused codes; a further code makes the oldest one invalid. */
 const maxCodes = 100;
 
 /**
- * The token opens everything: as a bearer token, or in a link that signs a browser in, like a code. A browser's
- * credentials are derived from the token and the browser's id, so any server with the same token accepts them.
+ * The token gives full access: as a bearer token, or in a link that signs a browser in, like a code. A browser's
+ * credentials are derived from the token and the browser's id, so every server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
   const codes = new Set<string>();
@@ -84,7 +84,10 @@ function newDeviceId(generation: number): string {
   return `${time}~${count}~${randomBytes(12).toString('base64url')}`;
 }
 
-/** Whether a browser signed in before the generation began. An id without a generation is older than the first one. */
+/**
+ * Whether a browser signed in before this generation began. An id without a generation was made before the first
+ * generation.
+ */
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
   return !(count >= generation);
@@ -96,7 +99,7 @@ function addBounded(hashes: Set<string>, hash: string): void {
   if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
 }
 
-/** Remembers sign-outs until the server stops. */
+/** Stores sign-outs in memory, until the server stops. */
 function signedOutInMemory(): SignedOut {
   const out = new Set<string>();
   const listeners: (() => void)[] = [];
@@ -121,12 +124,12 @@ function signedOutInMemory(): SignedOut {
   };
 }
 
-/** Takes the same time for near and far misses, whatever the lengths. */
+/** Compares two texts in a time that does not depend on their content. */
 function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** The key under which a code is stored. */
+/** The SHA-256 of a code, under which the code is stored. */
 function codeHash(code: string): string {
   return digest(code).toString('base64url');
 }

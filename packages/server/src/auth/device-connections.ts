@@ -3,18 +3,18 @@ import type { SignedOut } from './credentials.ts';
 /** Ends a connection. */
 export type EndConnection = () => void;
 
-/** A browser's connection, from its request to its end. */
+/** A connection of a signed-in browser, from the request to the connection's end. */
 export interface DeviceConnection {
   readonly deviceId: string;
-  /** Replaces the function that ends the connection, after a change of protocol. */
+  /** Sets another function that ends the connection, after a change of protocol. */
   endBy(end: EndConnection): void;
-  /** Stops tracking the connection: it has ended, or must not be ended. */
+  /** Stops tracking the connection, because it has ended or must not be ended. */
   leave(): void;
-  /** Tracks something of the same browser that outlives this connection. */
+  /** Tracks another connection or stream of the same browser, which may outlive this connection. */
   another(end: EndConnection): DeviceConnection;
 }
 
-/** The open requests and connections of each signed-in browser: they end when the browser is signed out. */
+/** The open requests and connections of each signed-in browser; they are ended when the browser is signed out. */
 export class DeviceConnections {
   readonly #signedOut: SignedOut;
   readonly #byDevice = new Map<string, Set<{ end: EndConnection }>>();
@@ -28,7 +28,7 @@ export class DeviceConnections {
     const connection = { end };
     const open = this.#byDevice.get(deviceId) ?? new Set();
     this.#byDevice.set(deviceId, open.add(connection));
-    // The browser may have been signed out since its request arrived.
+    // The browser may have been signed out after its request arrived.
     if (this.#signedOut.has(deviceId)) queueMicrotask(() => connection.end());
     return {
       deviceId,

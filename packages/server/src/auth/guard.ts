@@ -12,13 +12,13 @@ import { originProblem } from './origin.ts';
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
-  /** Other origins whose pages may send requests, as a browser writes them: `https://name`. */
+  /** Other origins whose pages may send requests; in the form of the Origin header: `https://name`. */
   allowedOrigins: readonly string[];
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for a request with a browser's credentials. */
+    /** Set if the request has a browser's credentials. */
     deviceConnection: DeviceConnection | undefined;
   }
 }
@@ -26,15 +26,16 @@ declare module 'fastify' {
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
 /**
- * How a browser sends its key: in a header, or among the protocols of a WebSocket, which cannot have custom headers.
+ * The name under which a browser sends its key: in a header, or as one of the protocols of a WebSocket, which cannot
+ * have custom headers.
  */
 const keyHeader = 'x-liminal-key';
 const keyProtocol = 'liminal.key.';
 
 /**
  * Adds the checks to an instance, before its routes; `@fastify/cookie` and, for upgrades, `@fastify/websocket` must be
- * registered already. Each route's config (`access`, `upgrades`) sets its checks, not the text of the address, which
- * has many spellings for one route.
+ * registered already. The checks depend on the config of the matched route (`access`, `upgrades`), not on the text of
+ * the address, because one route can be addressed in many spellings.
  */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
   const { credentials } = options;
@@ -44,7 +45,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // The connection of a rejected upgrade has no further use.
+    // A connection whose upgrade was rejected is closed.
     if (request.ws) reply.header('connection', 'close');
     const isProgram = hasToken(request, credentials);
     checkSource(request, options, isProgram);
@@ -62,7 +63,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
       enter(request, reply, deviceId, connections);
       return checkUpgrade(request);
     }
-    // Only a full proof upgrades a connection.
+    // An upgrade always needs full credentials: the token, or a cookie with its key.
     if (!request.ws) {
       if (access === 'open') return;
       if (access === 'page' && isReading(request)) {
@@ -97,7 +98,7 @@ function checkUpgrade(request: FastifyRequest): void {
   );
 }
 
-/** Ends the request, or its upgraded connection, when its browser is signed out. */
+/** Ends the request, or its upgraded connection, when the request's browser is signed out. */
 function enter(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -107,12 +108,13 @@ function enter(
   const { socket } = request.raw;
   const connection = connections.enter(deviceId, () => socket.destroy());
   request.deviceConnection = connection;
-  // An upgraded connection has no response that could close.
+  // An upgraded connection has no response, so the socket's `close` counts.
   (request.ws ? socket : reply.raw).once('close', () => connection.leave());
 }
 
 /**
- * Signs the browser in. The page stores the key for our origin only, and replaces the link in the browser's history.
+ * Signs the browser in. The page stores the key for our origin only, and removes the link's secret from the browser's
+ * history.
  */
 function letIn(
   request: FastifyRequest,
@@ -133,8 +135,8 @@ export function clearDevice(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 /**
- * The signed-in browser of a request's cookie. Programs on other ports of our host can set cookies with our name, so
- * any valid cookie counts.
+ * Returns the id of the signed-in browser in a request's cookie. Programs on other ports of the host can add cookies of
+ * the same name, so one valid cookie is enough.
  */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const prefix = `${cookieName(request)}=`;
@@ -165,7 +167,7 @@ function hasToken({ headers }: FastifyRequest, credentials: Credentials): boolea
   return token !== undefined && credentials.isToken(token);
 }
 
-/** Cookies do not distinguish ports, so two servers on one machine need two names. */
+/** Cookies do not distinguish ports, so two servers on one machine need two cookie names. */
 function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
@@ -175,8 +177,8 @@ function isReading({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Uses the link in the request's address, if there is one. Only a page that a person opens uses up a link: not the
- * preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
+ * Uses the link in the request's address, if it has one. A link is used up only by a page that a person opens: not by
+ * the preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
  */
 function takeLink(request: FastifyRequest, credentials: Credentials) {
   const { path, secret } = splitLink(request.url);
@@ -186,7 +188,10 @@ function takeLink(request: FastifyRequest, credentials: Credentials) {
   return { path, result: credentials.takeLink(secret) };
 }
 
-/** A link's secret (a code or the token), and its path without the secret; the path never leads to another host. */
+/**
+ * The secret in a link (a code or the token), and the link's path without the secret; the path never leads to another
+ * host.
+ */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
   const path = `/${pathname.replace(/^[/\\]+/, '')}`;
@@ -197,12 +202,15 @@ function splitLink(url: string): { path: string; secret: string | undefined } {
   return { path: search.size === 0 ? path : `${path}?${search}`, secret };
 }
 
-/** Sent with every response: our pages load nothing foreign, and no foreign page embeds or reads ours. */
+/**
+ * Sent with every response: our pages load nothing from other origins, and pages of other origins can neither embed nor
+ * read ours.
+ */
 const securityHeaders = {
   'content-security-policy': [
     "default-src 'self'",
     "script-src 'self'",
-    // Style attributes colour code and diagrams.
+    // Highlighted code and diagrams need style attributes.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",

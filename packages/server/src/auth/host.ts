@@ -1,17 +1,17 @@
-/** The host names that the server accepts: protects against DNS rebinding. */
+/** Checks the Host header, as protection against DNS rebinding. */
 import type { FastifyRequest } from 'fastify';
 
 const hostHeader = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?$/;
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 
 export interface HostOptions {
-  /** The host the server listens on. */
+  /** The host on which the server listens. */
   host: string;
-  /** More names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
+  /** Additional host names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
   allowedHosts: readonly string[];
 }
 
-/** Whether only programs on this machine can reach a server on this host. */
+/** Whether a server on this host can be reached only by programs on this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -26,12 +26,12 @@ export function isHostAllowed(request: FastifyRequest, options: HostOptions): bo
   return ownNames(request, options).includes(name) && Number(port) === localPort(request);
 }
 
-/** The port of a request's connection; 80, which addresses omit, if there is no socket. */
+/** The port of a request's connection. Without a socket the port is 80, which addresses omit. */
 export function localPort(request: FastifyRequest): number {
   return request.raw.socket.localPort ?? 80;
 }
 
-/** Whether a second Host header, or an absolute address (`GET http://name/path`), differs from the Host header. */
+/** Whether a request has a second Host header, or an absolute address (`GET http://name/path`), with another host. */
 function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
   const [, authority] = /^[a-z]+:\/\/([^/?#]*)/i.exec(raw.url ?? '') ?? [];
   const names = raw.rawHeaders.filter(
@@ -42,7 +42,8 @@ function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // If the Host header is the connection's own address, no foreign name has misled the client.
+  // If the Host header is the local address of the connection, the client was not misled by another host's name (DNS
+  // rebinding).
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

@@ -1,9 +1,9 @@
-/** The pages that may send requests: protects against cross-site requests and WebSockets. */
+/** Checks which pages may send requests, as protection against cross-site requests and WebSockets. */
 import type { FastifyRequest } from 'fastify';
 
 const safeMethods = ['GET', 'HEAD'];
 
-/** Why a request must be rejected because of its origin; undefined if it is allowed. */
+/** The reason to reject a request because of its origin; undefined if the request is allowed. */
 export function originProblem(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
@@ -22,12 +22,15 @@ export function originProblem(
   return undefined;
 }
 
-/** The host is already known to be ours, so a page of the same host is also ours. */
+/** The Host header was checked before, so a page with the same host is one of ours. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** Browsers mark such requests even without an Origin. A link from another site to a page is harmless. */
+/**
+ * Browsers mark cross-site requests in `Sec-Fetch-Site`, also if they send no Origin. A link on another site that leads
+ * to a page of ours is harmless.
+ */
 function isForeignFetch({ headers, method }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== 'cross-site' && site !== 'same-site') return false;

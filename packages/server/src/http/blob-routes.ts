@@ -8,17 +8,17 @@ import type { App } from './schema.ts';
 
 /** Types that a browser can show but not run; any other file is sent as a download. */
 const displayableType = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
-/** A type that is valid in a header. */
+/** Matches a type that is valid in a header. */
 const validType = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
-/** A blob that is opened by its address may load and run nothing. */
+/** A blob that a browser opens as a page must not load or run anything. */
 const policy = "default-src 'none'; sandbox";
 
-/** The files of messages: uploaded as they are, and named by the hash of their content. */
+/** Uploads and downloads of messages' files; the files are stored unchanged, and named by the hash of their content. */
 export async function blobRoutes(
   app: App,
   { runtime, maxBytes }: { runtime: Runtime; maxBytes: number },
 ) {
-  // Every body is read as bytes, including JSON.
+  // Every body is read as bytes, even JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -56,7 +56,7 @@ export function sendBlob(
   // A blob cannot change: its name is the hash of its content.
   reply.header('cache-control', 'private, max-age=31536000, immutable');
   if (!displayableType.test(mimeType)) reply.header('content-disposition', 'attachment');
-  // The type may be damaged, or made up by an agent.
+  // The stored type may be damaged, or invented by an agent.
   const type = validType.test(mimeType) ? mimeType : 'application/octet-stream';
   return reply.type(type).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

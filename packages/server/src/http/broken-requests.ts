@@ -21,7 +21,7 @@ const slow: Refusal = {
   code: 'REQUEST_TIMEOUT',
   message: 'The rest of the request did not arrive in time. Send the request again.',
 };
-/** By the error code of Node's parser. */
+/** The error for each error code of Node's parser. */
 const refusals: Record<string, Refusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: slow,
   HPE_HEADER_OVERFLOW: {
@@ -45,15 +45,17 @@ export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Du
 }
 
 /**
- * Rejects a request whose head or body has stopped. A client that has sent nothing gets no response: browsers open such
- * connections in advance.
+ * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent,
+ * because browsers open connections in advance.
  */
 export function refuseSlowRequest(socket: Duplex): void {
   if (socket instanceof Socket && socket.bytesRead === 0) socket.destroy();
   else refuse(socket, slow);
 }
 
-/** Adds an error code to failed WebSocket handshakes; `@fastify/websocket` must be registered already. */
+/**
+ * Adds an error code to the responses for failed WebSocket handshakes; `@fastify/websocket` must be registered already.
+ */
 export function refuseBrokenRequests(app: FastifyInstance): void {
   app.websocketServer.on('wsClientError', (_error, socket) => {
     refuse(socket, { ...broken, message: 'The WebSocket handshake is invalid.' });
@@ -72,6 +74,6 @@ function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // A client that never closes its side would otherwise keep the connection, and its place within the limit.
+  // If the client never closed its side, the connection would stay open and count towards the limit.
   if (socket instanceof Socket) socket.destroySoon();
 }

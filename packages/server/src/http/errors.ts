@@ -2,7 +2,7 @@ import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The codes of the server's own errors. */
+/** The codes of errors that the server itself makes. */
 export type ServerErrorCode =
   | 'UNAUTHORIZED'
   | 'HOST_NOT_ALLOWED'
@@ -23,7 +23,7 @@ export type ServerErrorCode =
   | 'NOT_READY'
   | 'INTERNAL';
 
-/** Agents' codes that reach people through a command (seed 000, section Provider Interface). */
+/** Agents' error codes that people can see as the result of a command (seed 000, section Provider Interface). */
 type AgentErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'PROCESS_CRASH'
@@ -40,13 +40,13 @@ type StorageErrorCode =
   | 'STALE_OWNER'
   | 'REDIS_UNAVAILABLE';
 
-/** Each code that people can see has a status in the protocol. */
+/** The compiler checks that the protocol has a status for each code that people can see. */
 refusals satisfies Record<
   RuntimeErrorCode | ServerErrorCode | AgentErrorCode | StorageErrorCode,
   number
 >;
 
-/** Fastify's errors, with our codes and messages. */
+/** Our codes and messages for errors of Fastify. */
 const frameworkCodes = new Map(
   Object.entries<{ code: ServerErrorCode; message: string }>({
     FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
@@ -68,7 +68,7 @@ const frameworkCodes = new Map(
   }),
 );
 
-/** The server's error for a rejected request. */
+/** The error with which the server itself rejects a request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 
@@ -78,7 +78,8 @@ export class RequestError extends LiminalError {
 }
 
 /**
- * The status and body for an error: its message if it is meant for people, otherwise a general one without internals.
+ * The status and body for an error. The body has the error's message if the message is meant for people, else a general
+ * message without internals.
  */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
@@ -93,7 +94,7 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   };
 }
 
-/** A Fastify error with a 4xx status that is not in the table. */
+/** Handles a Fastify error with a 4xx status that is not in the table. */
 function otherFrameworkRefusal(error: unknown) {
   const isRefusal =
     codeOf(error).startsWith('FST_ERR_') &&
@@ -107,7 +108,7 @@ function otherFrameworkRefusal(error: unknown) {
   } as const;
 }
 
-/** Errors of a server that is stopping or not ready: their cause is logged once, not for each request. */
+/** Errors of a server that is stopping or not ready. The server logs their cause once, not with each request. */
 const expectedCodes: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
   'NOT_READY',
   'SHUTTING_DOWN',

@@ -14,9 +14,9 @@ interface ExportRoutesOptions {
   maxBytes: number;
 }
 
-/** Exports and imports of sessions as files; both stream, so a file is never whole in memory. */
+/** Exports and imports sessions as files. Both directions stream, so a file is never completely in memory. */
 export async function exportRoutes(app: App, { runtime, version, maxBytes }: ExportRoutesOptions) {
-  // Every body is a file, and is read as a stream.
+  // Every body is a file, which the route reads as a stream.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
 
@@ -38,7 +38,8 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       try {
         return await reply.code(201).send(await runtime.importSession(pieces));
       } finally {
-        // Ends an abandoned import at its next piece. Otherwise it would keep the rest of the body.
+        // Ends an abandoned import when its next part arrives. If the iterator were not ended, the rest of the body
+        // would stay in memory.
         pieces.return().catch(() => undefined);
       }
     },
@@ -55,8 +56,8 @@ export function sendExport(
 }
 
 /**
- * The bytes of a file: a text that waits to be read would take up to three times its length. Yields to other work in
- * between.
+ * The file as bytes, because text that waits for the client would take up to three times as much memory. Between two
+ * parts, other work can run.
  */
 async function* inBytes(file: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of file) {

@@ -2,13 +2,13 @@ import type { EventEmitter } from 'node:events';
 import { FairSemaphore, othersFirst } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** How many responses of one route are made at the same time. */
+/** The most responses of one route that are made at the same time. */
 const atOnce = 4;
 
 /**
- * Hooks for a route whose responses can have megabytes: only a few are made at the same time, other work runs in
- * between, and clients take turns. No response is made for a client that has left, or has not read its earlier
- * responses.
+ * Hooks for a route with responses of several megabytes. Only a few responses are made at the same time, other work can
+ * run between them, and clients take turns. No response is made for a client that has disconnected, or that has not
+ * read its earlier responses.
  */
 export function limitConcurrency() {
   const slots = new FairSemaphore(atOnce);
@@ -26,7 +26,7 @@ export function limitConcurrency() {
   return {
     async preHandler(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { raw } = request;
-      // Node assigns the socket to a response once all earlier responses were sent.
+      // Node gives a response its socket only when all earlier responses have been sent.
       if (!reply.raw.socket) await eitherOf([reply.raw, 'socket'], [raw, 'close']);
       await start(request, reply);
       await othersFirst();
@@ -34,7 +34,10 @@ export function limitConcurrency() {
       end(reply);
       reply.hijack();
     },
-    /** Converts to bytes: a text that waits to be read would take up to three times its length. */
+    /**
+     * Converts the response to bytes, because text that waits for the client would take up to three times as much
+     * memory.
+     */
     async onSend(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
       end(reply);
       return typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -42,12 +45,15 @@ export function limitConcurrency() {
   };
 }
 
-/** A browser's id; for programs, which share one token, the address and the user agent. */
+/**
+ * The key by which clients take turns: a browser's id; for programs, which share one token, their address and user
+ * agent.
+ */
 function clientKey({ deviceConnection, ip, headers }: FastifyRequest): string {
   return deviceConnection?.deviceId ?? `${ip} ${headers['user-agent']}`;
 }
 
-/** Resolves with the first of these events. */
+/** Resolves when the first of these events happens. */
 function eitherOf(...events: [EventEmitter, string][]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const [emitter, event] of events) emitter.once(event, resolve);

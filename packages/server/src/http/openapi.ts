@@ -15,7 +15,7 @@ import {
 } from 'zod-openapi';
 import type { App } from './schema.ts';
 
-/** The protocol's schemas under their own names, so that the document refers to them instead of repeating them. */
+/** The protocol's schemas by name, so that the document can refer to them instead of repeating them. */
 const schemas = Object.fromEntries(
   Object.entries(protocol).filter(([, value]) => value instanceof z.ZodType),
 ) as Record<string, z.ZodType>;
@@ -27,7 +27,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
       {
         openapi: '3.1.0',
         info: { title: 'Liminal', version },
-        // Relative, since a server may have any address.
+        // A relative address, since a server may have any address.
         servers: [{ url: '/' }],
         paths: paths({ ...operations, ...serverOperations }),
         components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
@@ -38,12 +38,12 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   );
 }
 
-/** Allows unknown fields: the server ignores them, and may add some. */
+/** Allows unknown fields in the schemas, because the server ignores them, and later versions may send more. */
 const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-/** Each operation's name is its `operationId`, which names it in generated clients. */
+/** The name of each operation is its `operationId`, from which generated clients take their function names. */
 function paths(all: Record<string, Operation>) {
   const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>
     path.replaceAll(/:(\w+)/g, '{$1}'),
@@ -82,7 +82,7 @@ function successResponse(operation: Operation): ZodOpenApiResponsesObject {
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-/** The operation's own errors, besides those of any request. */
+/** The operation's own error codes, besides those of every request. */
 function refusalResponses(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(

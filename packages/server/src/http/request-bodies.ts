@@ -1,4 +1,4 @@
-/** Bounds for request bodies that arrive slowly, or that are not read to their end. */
+/** Limits for request bodies that arrive slowly, and for bodies that are not read to their end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -8,14 +8,14 @@ import { refuseSlowRequest } from './broken-requests.ts';
 type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
- * A body may take any time, but must not be silent for `silenceMs`. If a request is answered before its body has
- * arrived, some of the body is still read, so that the client can read the response.
+ * A body may take any total time, but no pause may be longer than `silenceMs`. If a request is answered before its body
+ * has arrived, the server still reads some of the body, so that the client can read the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
   app.addHook('onSend', async ({ raw }, reply) => {
     if (raw.complete || !hasBody(raw)) return;
-    // Node would close the connection with the response, and the client could lose the response.
+    // Node would close the connection together with the response, and the client could then lose the response.
     const isLast = !reply.raw.shouldKeepAlive;
     reply.removeHeader('connection');
     reply.raw.shouldKeepAlive = true;
@@ -32,7 +32,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 interface Incoming {
   response: ServerResponse;
   bytesRead: number;
-  /** When the last byte arrived, in ms. */
+  /** The time at which the last byte arrived, in ms. */
   silentSince: number;
 }
 
@@ -52,7 +52,10 @@ function refuseSilentBodies(server: Server, silenceMs: number): void {
   server.once('close', () => clearInterval(timer));
 }
 
-/** Whether the client has sent nothing for too long. Unread data means that the server is slow, not the client. */
+/**
+ * Whether the client has sent nothing for longer than allowed. If received bytes are still unread, the server is slow,
+ * not the client.
+ */
 function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
   const { bytesRead } = request.socket;
   const now = performance.now();
@@ -68,7 +71,7 @@ function refuse({ socket }: IncomingMessage, { headersSent }: ServerResponse): v
   else refuseSlowRequest(socket);
 }
 
-/** Reads the rest of a body up to the bounds; past them the connection ends. */
+/** Reads the rest of a body within `drainBytes` and `drainMs`, then ends the connection. */
 function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): void {
   const end = (): void => void request.destroy();
   const timer = setTimeout(end, drainMs).unref();
@@ -82,7 +85,7 @@ function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): v
   request.resume();
 }
 
-/** Ends the connection once the response was sent. */
+/** Ends the connection after the response was sent. */
 function endAfter(response: ServerResponse, socket: Socket): void {
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());

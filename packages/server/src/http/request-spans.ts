@@ -11,7 +11,7 @@ import { newId, newTrace, type Tracing } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './schema.ts';
 
-/** A request's span until its response. */
+/** A request's span, which ends with the response. */
 interface OpenSpan extends SpanContext {
   parentSpanId: string | undefined;
   /** ms since the epoch. */
@@ -19,8 +19,8 @@ interface OpenSpan extends SpanContext {
 }
 
 /**
- * Makes a span for each command that sends a message (the turn is part of the span), and for each other command that
- * names a trace. Requests that are rejected before their command, such as those of strangers, have no span.
+ * Makes a span for each command that sends a message (the turn's span is below it), and for each other command that
+ * names a trace. Requests that are rejected before their command, for example without credentials, have no span.
  */
 export function traceRequests(app: App, tracing: Tracing): void {
   const open = new WeakMap<FastifyRequest, OpenSpan>();
@@ -39,7 +39,7 @@ export function traceRequests(app: App, tracing: Tracing): void {
   });
 }
 
-/** The trace context of the body, which is newer, or else of the headers. */
+/** The trace context in the body, which takes precedence, or else in the headers. */
 function callerOf({ body, headers }: FastifyRequest): TraceContext | undefined {
   const hasContext = typeof body === 'object' && body !== null && 'traceContext' in body;
   const given = hasContext ? TraceContext.safeParse(body.traceContext).data : undefined;
@@ -62,7 +62,7 @@ function startSpan(
   };
 }
 
-/** The body with the span as its trace context, so that its turn is part of the span. */
+/** The body with the request's span as its trace context, so that the turn's span is below the request's span. */
 function withSpanContext(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
   const traceContext: TraceContext = { ...caller, traceparent: writeTraceparent(span) };
   return typeof body === 'object' ? { ...body, traceContext } : body;

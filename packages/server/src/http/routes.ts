@@ -13,7 +13,7 @@ import { answerError, describeError } from './errors.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 import type { App } from './schema.ts';
 
-/** The response of operations without a result. */
+/** The response of operations that return nothing. */
 const Done = z.object({});
 
 declare module 'fastify' {
@@ -31,7 +31,7 @@ interface Schema<O extends Operation> {
   response: O extends { answer: infer Answer } ? Record<StatusOf<O>, Answer> : object;
 }
 
-/** An operation as a Fastify route, without its handler. */
+/** Returns an operation as a Fastify route, without the handler. */
 export function routeOf<O extends Operation>(operation: O) {
   const {
     method,
@@ -45,7 +45,7 @@ export function routeOf<O extends Operation>(operation: O) {
     access,
   }: Operation = operation;
   const isJson = !streams && bytes !== 'answer';
-  // Fastify warns of a schema key without a value.
+  // Fastify logs a warning if a schema's key is undefined.
   const schema = {
     params: pathSchema(operation),
     ...(query && { querystring: query }),
@@ -60,7 +60,7 @@ export function routeOf<O extends Operation>(operation: O) {
   };
 }
 
-/** Operations whose responses can have megabytes. */
+/** Operations whose responses can have several megabytes. */
 const largeOperations: ReadonlySet<string> = new Set([
   'history',
   'getRun',
@@ -69,7 +69,7 @@ const largeOperations: ReadonlySet<string> = new Set([
   'diff',
 ]);
 
-/** A route for each operation of the runtime. */
+/** Adds a route for each operation of the runtime. */
 export async function operationRoutes(app: App, { runtime }: { runtime: Runtime }) {
   for (const name of Object.keys(operations) as (keyof typeof operations)[]) {
     const operation: Operation = operations[name];
@@ -91,13 +91,13 @@ export async function operationRoutes(app: App, { runtime }: { runtime: Runtime 
   }
 }
 
-/** Adds the trace context of the request's headers to a body that has none. */
+/** Adds the trace context of the request's headers to a body without a trace context. */
 function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
   const traceContext = readTrace(headers);
   return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;
 }
 
-/** For tests: fails on an error code that the operation does not list. */
+/** For tests: throws for an error code that the operation does not list. */
 export function checkRefusals(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { operation } = request.routeOptions.config;

@@ -31,7 +31,7 @@ const codes: Record<string, { code: ServerErrorCode; what: string }> = {
   params: { code: 'INVALID_PATH', what: 'path' },
 };
 
-/** Makes an instance validate requests by Zod schemas, and with `checkAnswers` also responses. */
+/** Makes a Fastify instance validate requests with Zod schemas; with `checkAnswers`, also responses. */
 export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler<z.ZodType>(({ schema }) => {
@@ -44,7 +44,7 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
   const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
   const nameOf = httpPart === 'params' ? idIn(url ?? '') : undefined;
   return (value: unknown) => {
-    // Fastify passes a missing body as null; read it as an empty object.
+    // Fastify passes a missing body as null, which is read as an empty object.
     const parsed = parseInput(schema, value ?? {}, nameOf);
     if ('value' in parsed) return parsed;
     const message = `The ${part.what} is not valid: ${parsed.problems}.`;
@@ -52,7 +52,10 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
   };
 };
 
-/** Names the parts of a route's path in errors: `:id` by the part before it, `:turnId` by itself. */
+/**
+ * Returns the name that errors use for an id in a route's path: for `:id` the part before it, for others, such as
+ * `:turnId`, their own name.
+ */
 function idIn(url: string): (name: string) => string {
   const parts = url.split('/');
   const owner = parts[parts.indexOf(':id') - 1];

@@ -4,7 +4,7 @@ import { clearDevice, deviceIn } from '../auth/guard.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
-/** Signs browsers in and out. */
+/** The routes that sign browsers in and out. */
 export async function signInRoutes(app: App, { credentials }: { credentials: Credentials }) {
   app.route({
     ...routeOf(serverOperations.createSignInLink),
@@ -15,10 +15,11 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
     ...routeOf(serverOperations.signOut),
     handler: async (request, reply) => {
       const device = deviceIn(request, credentials);
-      // Keep this request's connection: it must be answered, although its browser is signed out.
+      // Stops tracking this request's connection, because the request must be answered although its browser is signed
+      // out.
       request.deviceConnection?.leave();
       clearDevice(request, reply);
-      // Both calls take effect before they throw.
+      // `addAll` and `add` sign the browsers out even if they throw.
       if (request.body?.everywhere === true) credentials.signedOut.addAll();
       else if (device !== undefined) credentials.signedOut.add(device);
       return {};

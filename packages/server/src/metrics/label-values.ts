@@ -1,12 +1,12 @@
-/** The label for values beyond the bound. */
+/** The label that replaces further values. */
 const otherValue = 'other';
 
 /** The longest label value, in characters. */
 const lengthMax = 100;
 
 /**
- * Bounds the distinct values of a label: the server and each metrics store keep every value in memory, and an agent may
- * report any number of models and codes. The first values are kept; later ones become `other`.
+ * Limits the number of distinct values of a label: the server and each metrics store keep every value in memory, and an
+ * agent may report any number of models and codes. The first values are kept; further values become `other`.
  */
 export class LabelValues {
   readonly #max: number;

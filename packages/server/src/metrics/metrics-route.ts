@@ -12,18 +12,21 @@ interface MetricsRouteOptions {
   metrics: Metrics;
 }
 
-/** How often the delay of the event loop is measured, in ms: each measurement wakes the process. */
+/**
+ * The interval at which the delay of the event loop is measured, in ms; not shorter, because each measurement wakes the
+ * process.
+ */
 const loopMs = 50;
 /** Nanoseconds to seconds. */
 const nano = 1e-9;
 
-/** Serves the counters, and the present state of the process and its sessions, in Prometheus' text format. */
+/** Serves the counters, and the current state of the process and its sessions, in Prometheus' text format. */
 export async function metricsRoute(
   app: App,
   { runtime, connections, metrics }: MetricsRouteOptions,
 ) {
   const sessions = new Map<string, SessionSummary>();
-  // Do not start an agent only to count its own sessions.
+  // Does not start agents in order to count the sessions of their own stores.
   const options = { ownOnly: true };
   const stopWatching = runtime.subscribeToSessionList(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
@@ -43,7 +46,7 @@ export async function metricsRoute(
     connectionGauges(now, connections);
     sessionGauges(now, [...sessions.values()]);
     runtimeGauges(now, await runtime.gauges());
-    // Without Redis the other metrics are still sent.
+    // If Redis fails, the other metrics are still sent.
     await runtime
       .metrics()
       .then((historyMetrics) => historyGauges(now, historyMetrics), ignoreError);
@@ -75,7 +78,9 @@ function processGauges(registry: Registry): void {
   );
 }
 
-/** Measures since the last scrape, without the idle time between two measurements. */
+/**
+ * Gauges of the event loop's delay since the last scrape; the regular interval between two measurements is subtracted.
+ */
 function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
   const gauge = gaugesOf(registry);
   const delay = (nanoseconds: number): number => Math.max(0, nanoseconds * nano - loopMs / 1_000);

@@ -2,14 +2,14 @@ import type { Meter, MeteredTurn } from '@liminal/runtime';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelValues } from './label-values.ts';
 
-/** The number of distinct models for each agent type, and of distinct error codes. */
+/** The most distinct models for each agent type, and the most distinct error codes. */
 const modelsMax = 30;
 const codesMax = 60;
 
 const turnLabels = ['agent', 'model'] as const;
 type TurnLabel = (typeof turnLabels)[number];
 
-/** This server's counters since its start, for Prometheus. No label holds an id, a path or a secret. */
+/** This server's counters since its start, for Prometheus. No label may have an id, a path or a secret. */
 export class Metrics implements Meter {
   readonly registry = new Registry();
   readonly #models = new Map<string, LabelValues>();
@@ -92,7 +92,7 @@ export class Metrics implements Meter {
     this.#refusedAppends.inc();
   }
 
-  /** Counts a request that was rejected or failed. */
+  /** Counts a request that was rejected or has failed. */
   refused(code: string): void {
     this.#refusals.inc({ code: this.#codes.bound(code) });
   }

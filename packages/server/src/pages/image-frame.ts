@@ -3,7 +3,7 @@ import { RequestError } from '../http/errors.ts';
 import { escapeHtml } from './layout.ts';
 import { sendPage } from './send-page.ts';
 
-/** The frame's policy: it shows one image, and can do nothing else. */
+/** The frame's policy: the frame can show one image and do nothing else. */
 const policy = [
   "default-src 'none'",
   'img-src https:',
@@ -13,15 +13,15 @@ const policy = [
 ].join('; ');
 
 /**
- * A frame around an image from the web, for a user who chose to see it. The app's own policy allows no foreign image,
- * so that an agent's text cannot send data out; the frame's policy allows one. The browser fetches the image, not the
- * server.
+ * A frame with one image from the web, for a user who has chosen to see the image. The app's own policy allows no
+ * images of other sites, so that an agent's text cannot send data out; the frame's policy allows one image. The browser
+ * fetches the image; the server does not.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
   app.route<{ Querystring: { url?: unknown } }>({
     method: 'GET',
     url: '/api/image-frame',
-    // A frame cannot send a key; the response contains nothing of ours.
+    // A frame cannot send the browser's key. The response contains no data of Liminal.
     config: { access: 'page' },
     handler: async ({ query }, reply) => {
       const { url } = query;

@@ -1,4 +1,4 @@
-/** A page with one message, in the app's style; needs no script and no other file. */
+/** A page with one message, in the app's style; the page needs no script and no other file. */
 export interface MessagePage {
   title: string;
   /** HTML. */

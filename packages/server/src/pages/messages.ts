@@ -18,7 +18,7 @@ const titles = {
   unknown: 'This link has expired',
 };
 
-/** Stores a browser's key for our origin, and opens a path of ours. */
+/** A page that stores the browser's key for our origin, and then opens `path`. */
 export function signedInPage(path: string, key: string): string {
   const script = `<script src="${signInScriptPath}" data-key="${escapeHtml(key)}" data-path="${escapeHtml(path)}"></script>`;
   return messagePage({
@@ -27,7 +27,7 @@ export function signedInPage(path: string, key: string): string {
   });
 }
 
-/** For a server whose web app was not built. */
+/** The page of a server whose web app was not built. */
 export function notBuiltPage(): string {
   return messagePage({
     title: 'The web app is not built yet',

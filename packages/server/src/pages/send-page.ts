@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Whether the client shows pages to people, as a browser does. */
+/** Whether the client accepts HTML, as browsers do. */
 export function takesHtml({ headers }: FastifyRequest): boolean {
   return (headers.accept ?? '').includes('text/html');
 }

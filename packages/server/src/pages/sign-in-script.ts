@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 export const signInScriptPath = '/sign-in.js';
 
 /**
- * On the page of a browser that is not signed in: stores the wanted address. On the page that signs the browser in:
- * stores the key, and replaces the link in the browser's history by the link's path, or, if the link leads to the start
- * page, by the wanted address of the last hour.
+ * On the page of a browser that is not signed in, the script stores the requested address. On the page that signs the
+ * browser in, the script stores the key and replaces the link in the browser's history: by the link's path, or, if the
+ * link leads to the start page, by the address that was requested in the last hour.
  */
 const script = `const { key, path } = document.currentScript.dataset;
 if (key === undefined) {
@@ -20,7 +20,7 @@ if (key === undefined) {
 }
 `;
 
-/** Serves the script of the sign-in page; the page holds the key, and the script no secret. */
+/** Serves the script of the sign-in page. The key is in the page; the script has no secret. */
 export function signInScriptRoute(app: FastifyInstance): void {
   app.get(signInScriptPath, { config: { access: 'open' } }, async (_, reply) =>
     reply.type('text/javascript').send(script),

@@ -5,21 +5,21 @@ export interface ServerSentEvent {
   event: string;
   /** One line of JSON. */
   data: string;
-  /** Returned by the client as `Last-Event-ID` when it reconnects. */
+  /** The client sends this id as `Last-Event-ID` when it reconnects. */
   id?: string | undefined;
 }
 
 interface EventStreamOptions {
-  /** How many bytes may wait for a slow client before `send` returns false. */
+  /** The number of unsent bytes from which `send` returns false. */
   bufferBytes: number;
   heartbeatMs: number;
-  /** Called when a full stream has emptied. */
+  /** Called when the unsent data of a full stream has been sent. */
   onDrained: () => void;
-  /** Called when the client has left or the stream was ended. */
+  /** Called when the client has disconnected, or when the stream was ended. */
   onClosed: () => void;
 }
 
-/** A stream of server-sent events to one client, with regular comments so that no proxy closes the connection. */
+/** A stream of server-sent events to one client. Regular comments keep proxies from closing the connection. */
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
@@ -35,11 +35,14 @@ export class EventStream {
       clearInterval(heartbeat);
       onClosed();
     });
-    // Sent at once, so that the headers go out before the first event.
+    // A first comment, so that the headers are sent before the first event.
     this.#push(': open\n\n');
   }
 
-  /** Always accepts an event; returns false when the waiting bytes have reached the bound, until `onDrained`. */
+  /**
+   * Always accepts an event. Returns false when the unsent bytes have reached the limit; the caller should then wait
+   * for `onDrained`.
+   */
   send({ event, data, id }: ServerSentEvent): boolean {
     return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
   }
@@ -50,7 +53,7 @@ export class EventStream {
     this.#readable.push(null);
   }
 
-  /** Makes the stream the response to a request. */
+  /** Makes the stream, which becomes the response to a request. */
   answer(reply: FastifyReply): FastifyReply {
     return reply
       .header('content-type', 'text/event-stream; charset=utf-8')

@@ -13,7 +13,7 @@ interface SessionStreamOptions {
   streams: EventStreams;
 }
 
-/** Streams a session as server-sent events: the WebSocket's messages, each with its cursor as id. */
+/** Streams a session as server-sent events: the same messages as on the WebSocket; the id of an event is its cursor. */
 export async function sessionStreamRoute(
   app: App,
   { runtime, connections, streams }: SessionStreamOptions,
@@ -22,7 +22,7 @@ export async function sessionStreamRoute(
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // Rejects an unknown session before the status is sent.
+      // Throws for an unknown session, before the status of the response is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),
@@ -49,8 +49,8 @@ export async function sessionStreamRoute(
 }
 
 /**
- * `session:upsert` becomes the event `upsert`. An event `error` would look like the browser's own, so errors are
- * `problem`.
+ * The message `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own
+ * error event, so errors have the name `problem`.
  */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const Uuid = z.uuid();
-/** Defined in docs/protocol.md, so that other programs can compute the same ids. */
+/** docs/protocol.md defines this conversion, so that other programs can compute the same ids. */
 const namespace = Buffer.from('598d8923bdcb4fd5802269c0a9b6401b', 'hex');
 
 /** The UUID of an id: the id itself if it is a UUID, else a UUID of version 5 (RFC 9562) of its UTF-8. */

@@ -15,7 +15,7 @@ interface WebSocketConnectionOptions {
   limits: Limits;
 }
 
-/** One client's WebSocket: its subscriptions, its unsent messages, and its loads. */
+/** One client's WebSocket: its subscriptions, its unsent messages, and its waiting loads. */
 export class WebSocketConnection {
   readonly #runtime: Runtime;
   readonly #connections: Connections;
@@ -23,7 +23,10 @@ export class WebSocketConnection {
   readonly #sendBuffer: SendBuffer;
   readonly #subscriptions = new Map<string, Subscription>();
   #sessionList: SessionListFeed | undefined;
-  /** Loads that wait for room, or for the running load: a first answer can have 8 MiB. */
+  /**
+   * Subscriptions that wait until the socket has room and the running load has ended: the first answer to a
+   * subscription can have 8 MiB.
+   */
   readonly #loads: (() => Promise<void>)[] = [];
   #isLoading = false;
 
@@ -60,7 +63,7 @@ export class WebSocketConnection {
     this.#sessionList?.close();
   }
 
-  /** Subscribing to a session again starts anew from the given cursor. */
+  /** A second subscription to a session replaces the first one, and starts from the given cursor. */
   #subscribe({ sessionId, cursor, deltas }: Subscribe): void {
     this.#unsubscribe(sessionId);
     if (this.#subscriptions.size >= this.#limits.subscriptionsPerSocket) {
@@ -93,7 +96,7 @@ export class WebSocketConnection {
     subscription.close();
   }
 
-  /** Subscribing again starts anew, with all sessions. */
+  /** A second subscription replaces the first one and sends all sessions again. */
   #watchSessions(): void {
     this.#sessionList?.close();
     this.#sessionList = new SessionListFeed(
@@ -131,7 +134,7 @@ export class WebSocketConnection {
   }
 }
 
-/** Returns the problem as a sentence if the frame is not a message. */
+/** Returns the parsed message, or a sentence about the problem if the frame is not a message. */
 function parseMessage(text: string): ClientMessage | string {
   let json: unknown;
   try {

@@ -47,7 +47,7 @@ describe('a connection', () => {
 
   const interval = (): void => void vi.advanceTimersByTime(1_000);
 
-  test.each(['pong', 'message'])('that sends a %s in each interval stays', (event) => {
+  test.each(['pong', 'message'])('whose client sends a %s in each interval stays open', (event) => {
     for (let count = 0; count < 5; count += 1) {
       interval();
       socket.emit(event);
@@ -55,7 +55,7 @@ describe('a connection', () => {
     expect([socket.isEnded, socket.pings]).toEqual([false, 5]);
   });
 
-  test('that answers nothing for a whole interval ends, and its timer stops', () => {
+  test('whose client answers nothing for a whole interval ends, and its timer stops', () => {
     interval();
     expect(socket.isEnded).toBe(false);
     interval();
@@ -63,7 +63,7 @@ describe('a connection', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('SAFE: whose socket is paused stays only while its client accepts some of the waiting bytes', () => {
+  test('SAFE: whose socket is paused stays open only while its client accepts some of the waiting bytes', () => {
     socket.isPaused = true;
     Object.assign(raw, { bytesWritten: 5_000, writableLength: 4_000 });
     interval();
@@ -72,13 +72,13 @@ describe('a connection', () => {
       interval();
       expect(socket.isEnded, `${writableLength} bytes wait`).toBe(false);
     }
-    // More was sent to the client, which accepted none of it.
+    // More bytes were sent to the client, but the client accepted none of them.
     Object.assign(raw, { bytesWritten: 6_000, writableLength: 3_999 });
     interval();
     expect(socket.isEnded).toBe(true);
   });
 
-  test('SAFE: that accepts data but answers no ping ends if its socket is not paused', () => {
+  test('SAFE: whose client accepts data but answers no ping ends if its socket is not paused', () => {
     interval();
     raw.bytesWritten = 5_000;
     interval();
@@ -89,12 +89,15 @@ describe('a connection', () => {
 describe('a ping', () => {
   const ping = Buffer.from('?');
 
-  test.each([0, 64 * 1024])('is answered with its data while %i bytes wait', (bufferedAmount) => {
-    const socket = Object.assign(new FakeSocket(), { bufferedAmount });
-    answerPings(socket.asWebSocket);
-    socket.emit('ping', ping);
-    expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
-  });
+  test.each([0, 64 * 1024])(
+    'is answered with its data while at most %i bytes wait',
+    (bufferedAmount) => {
+      const socket = Object.assign(new FakeSocket(), { bufferedAmount });
+      answerPings(socket.asWebSocket);
+      socket.emit('ping', ping);
+      expect([socket.pongs, socket.isEnded]).toEqual([[ping], false]);
+    },
+  );
 
   test('SAFE: ends the connection if its client does not read the answers', () => {
     const socket = Object.assign(new FakeSocket(), { bufferedAmount: 64 * 1024 + 1 });
@@ -103,7 +106,7 @@ describe('a ping', () => {
     expect([socket.pongs, socket.isEnded]).toEqual([[], true]);
   });
 
-  test('is not answered on a connection that closes', () => {
+  test('is not answered on a connection that is closing', () => {
     const socket = Object.assign(new FakeSocket(), { readyState: 2 });
     answerPings(socket.asWebSocket);
     socket.emit('ping', ping);

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /**
- * Ends a connection whose client has vanished: the client has a whole interval (ms) to answer a ping. While the socket
- * is paused no answers are read; then a client that accepts some of the waiting bytes counts as alive.
+ * Ends a connection whose client has disappeared. The client has a whole interval (ms) to answer a ping. While the
+ * socket is paused, no answers are read, so a client then counts as alive if it accepts some of the waiting bytes.
  */
 export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
   let hasAnswered = true;
@@ -20,12 +20,10 @@ export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket
   socket.once('close', () => clearInterval(timer));
 }
 
-/** How many unsent bytes a socket may have before a ping ends it. */
+/** The number of unsent bytes of a socket from which a ping ends the connection. */
 const pongsMax = 64 * 1024;
 
-/**
- * Answers the pings of a socket that does not do so itself. Ends the socket if its client does not read the answers.
- */
+/** Answers the pings of a socket with `autoPong: false`. Ends the socket if its client does not read the answers. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data: Buffer) => {
     if (socket.bufferedAmount > pongsMax) socket.terminate();

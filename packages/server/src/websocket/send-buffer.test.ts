@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket';
 import { expect, test } from 'vitest';
 import { SendBuffer } from './send-buffer.ts';
 
-/** A socket whose other side reads nothing until `take` is called. */
+/** A socket whose client reads nothing until `take` is called. */
 function slowSocket() {
   const waiting: { size: number; sent: (error?: Error) => void }[] = [];
   const socket = {
@@ -35,12 +35,12 @@ function slowSocket() {
 
 const kilobyte = Buffer.alloc(1_000);
 
-test('INV-9 an outbox is full when enough bytes wait, and drained when few are left', () => {
+test('INV-9 a send buffer is full when enough bytes wait, and drained when few bytes are left', () => {
   const { socket, take } = slowSocket();
   let drained = 0;
   const outbox = new SendBuffer(socket, 20_000, () => (drained += 1));
   const taken = Array.from({ length: 12 }, () => outbox.send(kilobyte));
-  // A message counts more than its bytes.
+  // A message counts as more than its own bytes.
   expect(taken.indexOf(false)).toBe(6);
   take(10);
   expect([outbox.isFull, drained]).toEqual([true, 0]);
@@ -48,13 +48,13 @@ test('INV-9 an outbox is full when enough bytes wait, and drained when few are l
   expect([outbox.isFull, drained]).toEqual([false, 1]);
 });
 
-test('INV-9 small messages also fill an outbox, because each has a minimum size', () => {
+test('INV-9 small messages also fill a send buffer, because each has a minimum size', () => {
   const outbox = new SendBuffer(slowSocket().socket, 20_000, () => {});
   const taken = Array.from({ length: 30 }, () => outbox.send(Buffer.from('{}')));
   expect(taken.indexOf(false)).toBeLessThan(20);
 });
 
-test('SAFE: an outbox is not drained if its socket was closed while the outbox was full', () => {
+test('SAFE: a send buffer is not drained if its socket was closed while the buffer was full', () => {
   const { socket, terminate } = slowSocket();
   let drained = 0;
   const outbox = new SendBuffer(socket, 10_000, () => (drained += 1));
@@ -65,7 +65,7 @@ test('SAFE: an outbox is not drained if its socket was closed while the outbox w
 });
 
 test.each(['answers', 'pongs'])(
-  'SAFE: while %s wait, nothing more is read from their client',
+  'SAFE: while %s wait for a client, nothing more is read from that client',
   (kind) => {
     const { socket, take } = slowSocket();
     const outbox = new SendBuffer(socket, 20_000, () => {});

@@ -1,11 +1,11 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** A generous estimate of a waiting message's overhead, in bytes. */
+/** The overhead of an unsent message in memory, in bytes; a high estimate. */
 const messageOverhead = 2_000;
 
 /**
- * The unsent messages of one socket: reports when there are too many, and when they were sent. Until then nothing is
- * read from the socket, so that a client that does not read answers cannot ask for more.
+ * The unsent messages of one socket. Reports when the buffer is full, and when it has room again. While the buffer is
+ * full, nothing is read from the socket, so that a client that does not read answers cannot request more.
  */
 export class SendBuffer {
   readonly #socket: WebSocket;
@@ -15,21 +15,21 @@ export class SendBuffer {
   /** The number of unsent messages. */
   #waiting = 0;
 
-  /** @param bound - In bytes. */
+  /** @param bound - The unsent bytes from which the buffer is full. */
   constructor(socket: WebSocket, bound: number, onDrained: () => void) {
     this.#socket = socket;
     this.#bound = bound;
     this.#onDrained = onDrained;
   }
 
-  /** While true, send only answers. */
+  /** While true, the caller should send only answers. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
   /**
-   * Always accepts a message (JSON in UTF-8); returns false when the waiting bytes have reached the bound, until
-   * `onDrained`. Many sockets share the same bytes.
+   * Always accepts a message (JSON in UTF-8). Returns false when the unsent bytes have reached the limit; the caller
+   * should then wait for `onDrained`. One buffer can be sent to many sockets without a copy.
    */
   send(message: Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
@@ -53,14 +53,14 @@ export class SendBuffer {
     this.#socket.pause();
   }
 
-  /** The waiting bytes, including the socket's overhead. */
+  /** The number of unsent bytes, including the socket's overhead. */
   get #size(): number {
     return this.#socket.bufferedAmount + this.#waiting * messageOverhead;
   }
 
   readonly #onSent = (): void => {
     this.#waiting -= 1;
-    // A closed socket has no waiting bytes, and accepts no more.
+    // A closed socket has no unsent bytes, and accepts no more messages.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     if (!this.#isFull || this.#size > this.#bound / 4) return;
     this.#isFull = false;

@@ -40,7 +40,7 @@ function session(sessionId: string, state: SessionState = 'idle'): SessionSummar
   };
 }
 
-test('a client without backlog gets each change', () => {
+test('a client without unsent messages gets each change', () => {
   notify({ sessions: [], removed: [] });
   notify({ sessions: [session('a')], removed: [] });
   notify({ sessions: [], removed: ['a'] });
@@ -51,7 +51,7 @@ test('a client without backlog gets each change', () => {
   ]);
 });
 
-test('a slow client gets the last state of each session, once, when it has room', () => {
+test('a slow client gets each changed session once, in its last state, when the client has room', () => {
   notify({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
   notify({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });
@@ -71,7 +71,7 @@ test('a slow client gets the last state of each session, once, when it has room'
   ]);
 });
 
-test('a client that has left gets nothing', () => {
+test('a client that has disconnected gets no messages', () => {
   feed.close();
   expect(watching).toBe(false);
 });

@@ -1,7 +1,10 @@
 import type { ServerMessage, SessionSummary } from '@liminal/protocol';
 import type { Runtime, SessionsChange } from '@liminal/runtime';
 
-/** Sends the list of sessions to one client. While the client is slow, only the last state of each session is kept. */
+/**
+ * Sends the list of sessions to one client. While the client is slow, only the last state of each changed session is
+ * kept for it.
+ */
 export class SessionListFeed {
   readonly #changed = new Map<string, SessionSummary>();
   readonly #removed = new Set<string>();
@@ -38,7 +41,7 @@ export class SessionListFeed {
       this.#changed.delete(id);
       this.#removed.add(id);
     }
-    // Send the first message even without sessions, so that the client knows that there are none.
+    // The first message is sent even without sessions, so that the client knows that there are none.
     if (!this.#isFull() || this.#isNew) this.#flush();
   }
 

@@ -1,9 +1,9 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** How long the client may take to close its side, in ms. */
+/** The time in which the client must close its side, in ms. */
 const closeMs = 1_000;
 
-/** Closes a socket whose browser was signed out, with 1008; messages that arrive in the meantime are dropped. */
+/** Closes the socket of a signed-out browser with code 1008, and drops messages that still arrive. */
 export function endSignedOut(socket: WebSocket): void {
   socket.removeAllListeners('message');
   socket.close(1008, 'This browser was signed out.');

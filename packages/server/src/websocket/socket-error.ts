@@ -1,7 +1,10 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 
-/** Ends a failed socket. A client that breaks the protocol, or vanishes, is not our fault: logged only as `info`. */
+/**
+ * Ends a failed socket. A client that breaks the protocol or disappears is not the server's fault, so that is logged
+ * only as `info`.
+ */
 export function endFailedSocket(error: Error, socket: WebSocket, request: FastifyRequest): void {
   const code = 'code' in error ? String(error.code) : '';
   const isClients = code.startsWith('WS_ERR_') || ['ECONNRESET', 'EPIPE'].includes(code);

@@ -2,7 +2,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
 import type { ApprovalAnswer, ContentBlock, EventPayload, Form } from '@liminal/protocol';
 
-/** The next step: an event, or a question that must be answered first. */
+/** One step of a script: an event, or a question that must be answered before the next step. */
 export type Step = EventPayload | { ask: Question };
 
 export interface Question {
@@ -20,14 +20,16 @@ const options = [
 
 export interface Script {
   steps: readonly Step[];
-  /** Whether each step is logged and sent before the next one; otherwise most steps are sent at once. */
+  /**
+   * Whether the agent waits after each step until the step is logged and sent; otherwise most steps are sent together.
+   */
   isSlow: boolean;
 }
 
-/** An agent that plays in each turn the script of its message. */
+/** An agent that plays, in each turn, the script registered for the turn's message. */
 export class ActingProvider extends DriverProvider {
   readonly scripts = new Map<string, Script>();
-  /** The turn that each message began. */
+  /** The turn that each message started. */
   readonly turns = new Map<string, string>();
 
   constructor() {

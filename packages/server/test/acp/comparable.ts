@@ -1,27 +1,32 @@
 /**
- * A turn in a form that must be equal at both ends of an ACP connection: the turn sent by Liminal's ACP agent, and the
- * turn read back by Liminal's ACP provider. Ids and times differ; each other difference is listed here with its reason.
+ * Converts turns to a form that must be equal at both ends of an ACP connection: the turn that Liminal's ACP agent
+ * sends, and the turn that Liminal's ACP provider reads. Ids and times are left out; the comments here give the reason
+ * for each other difference.
  */
 import type { OutputItem, Response } from '@liminal/protocol';
 
 type Values = Record<string, unknown>;
 
-/** The turn at the agent's end. With `repeatsPlan` it ends with the plan that the session showed last. */
+/**
+ * The turn at the agent's end of the connection. `repeatsPlan`: the turn ends with the plan that the session showed
+ * last.
+ */
 export function agentTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   const items = response.outputItems.flatMap((item) => inAcp(item, response));
   return turnOf(response, isSilent(response) && !repeatsPlan ? [...items, silence] : items);
 }
 
-/** The turn at the client's end. */
+/** The turn at the client's end of the connection. */
 export function clientTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   return turnOf(response, response.outputItems);
 }
 
 /**
- * Removes the plan: the last plan of a session is not sent again, unless another plan came before it in the turn, which
- * may never have been sent. Then the turn may be silent.
+ * Removes the plan of a turn that repeats the session's last plan, because a repeated plan is not sent again. If
+ * another plan came before it in the turn, that plan may not have been sent either. Without the plan, the turn may have
+ * nothing to show.
  */
 function withoutPlan(response: Response): Response {
   const outputItems = response.outputItems.filter(
@@ -31,7 +36,7 @@ function withoutPlan(response: Response): Response {
   return { ...response, outputItems };
 }
 
-/** Whether a turn has nothing to show; the provider then adds a message. */
+/** Whether a turn has nothing to show; the provider adds a message to a turn without content. */
 const isSilent = ({ status, finishReason, outputItems }: Response): boolean =>
   status === 'complete' &&
   finishReason === 'end_turn' &&
@@ -53,11 +58,11 @@ function turnOf({ status, finishReason, error, usage }: Response, items: OutputI
   );
   return {
     status,
-    // A turn that an error ended has no other finish reason; its message is part of the provider's message.
+    // A turn that ended with an error has no other finish reason; the provider's error message contains the agent's.
     finishReason: error === undefined ? finishReason : null,
     hasFailed: error !== undefined,
     usage: usage ?? noUsage,
-    // Items of several calls may end in another order than they began; each call's own order is kept.
+    // Items of several calls may end in another order than they began; the order within each call is kept.
     items: items.map((item) => comparable(item, names)).toSorted(byPlace),
   };
 }
@@ -65,7 +70,7 @@ function turnOf({ status, finishReason, error, usage }: Response, items: OutputI
 /** ACP counts a turn's tokens only at its end, and a turn without tokens has no usage. */
 const noUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** Sorts items of calls after all other items, by their call and then by their type. */
+/** Sorts the items of calls after all other items: by call, then by type. */
 function byPlace(a: Values, b: Values): number {
   const [one, other] = [a, b].map(({ callId = '', type }) =>
     callId === '' ? '' : `${String(callId)} ${String(type)}`,
@@ -84,13 +89,13 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     case 'function_call_output':
       return { ...outputOf(item), ...callId };
     case 'approval': {
-      // A permission request of ACP always has its own fields for its call.
+      // A permission request of ACP always has the fields of its call, so `asked` and `earlier` are not compared.
       const { approvalId: _a, asked: _w, earlier: _b, ...question } = rest as typeof item;
       return { ...question, ...callId, ...(item.form && formAnswer(item)) };
     }
     case 'message':
     case 'reasoning': {
-      // ACP does not mark the end of a message: a failed turn's last message ends with the turn.
+      // ACP does not mark the end of a message, so a failed turn's last message ends with the turn.
       const { error: _f, ...said } = rest as typeof item;
       return { ...said, blocks: ('blocks' in item ? item.blocks : undefined) ?? [] };
     }
@@ -99,9 +104,7 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
   }
 }
 
-/**
- * A form is sent or declined: ACP has no names for the options, and adds the type object, which Liminal's form lacks.
- */
+/** Compares a form's answer without the options' names, which ACP lacks, and with the type `object`, which ACP adds. */
 function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'approval' }>): Values {
   const chosen = outcome?.outcome === 'selected' ? outcome : undefined;
   const { kind = '' } = options.find(({ optionId }) => optionId === chosen?.optionId) ?? {};
@@ -112,8 +115,8 @@ function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'app
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * A tool's error is in its output or beside it; a failed call of ACP has only a status, and the error in its raw
- * output. An output belongs to the subagent of its call.
+ * A tool's error is part of its output or a field of its own; a failed call of ACP has only a status, and the error in
+ * its raw output. An output has the same parent subagent as its call.
  */
 function outputOf({ type, output, success, error, blocks = [], exitCode }: Output): Values {
   return {
@@ -125,11 +128,11 @@ function outputOf({ type, output, success, error, blocks = [], exitCode }: Outpu
   };
 }
 
-/** Converts the types of items that ACP lacks to types that ACP has. */
+/** Converts items of types that ACP lacks to types that ACP has. */
 function inAcp(item: OutputItem, response: Response): OutputItem[] {
   switch (item.type) {
     case 'function_call': {
-      // A call without a title or kind is shown by its name, with the kind other.
+      // A call without a title has its name as the title; a call without a kind has the kind `other`.
       const { title = item.name, kind = 'other' } = item;
       const call = { ...item, title, kind };
       const { callId } = item;
@@ -138,7 +141,8 @@ function inAcp(item: OutputItem, response: Response): OutputItem[] {
     }
     case 'approval': {
       if (item.callId !== undefined) return [item];
-      // ACP asks about calls: a question without a call gets one, whose output is the answer.
+      // ACP asks questions only about calls, so a question without a call is compared as a call whose output is the
+      // answer.
       const { id: callId, title, outcome } = item;
       const base = { type: 'function_call', id: callId, callId, name: title, title } as const;
       const call = { ...base, kind: 'other', arguments: '{}', origin: 'agent' } as const;
@@ -181,8 +185,8 @@ const outputItem = (callId: string, output: string, success: boolean): Output =>
 });
 
 /**
- * In ACP a call ends with a status, which becomes an output: empty if its tool gave none, or the reason why there is
- * none.
+ * In ACP a call ends with a status, which the provider converts to an output: an empty one, or the reason why the call
+ * has none.
  */
 function unanswered(callId: string, { status, error }: Response): Output {
   if (status === 'complete') return outputItem(callId, '', true);

@@ -1,4 +1,4 @@
-/** `/acp` over the network, with the protocol's own clients. */
+/** Tests `/acp` over the network, with the clients of the protocol's SDK. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
@@ -76,7 +76,7 @@ async function refusal(url: string, headers: Record<string, string> = bearer) {
   return { status: response.statusCode, error };
 }
 
-test('a connection without the token, without an agent, or for an unknown agent is rejected', async () => {
+test('a connection without the token, without an agent type, or for an unknown agent type is rejected', async () => {
   expect(await refusal(address('ws'), {})).toMatchObject({ status: 403 });
   const wrong = { authorization: `Bearer ${token}x` };
   expect(await refusal(address('ws'), wrong)).toMatchObject({ status: 403 });
@@ -114,7 +114,7 @@ test('an absolute URL in the request line is accepted, as HTTP requires', async 
   expect(JSON.parse(text)).toMatchObject({ id: 0, result: { protocolVersion: 1 } });
 });
 
-test('a message over the limit ends only its own connection', async () => {
+test('a message that is too large ends only its own connection', async () => {
   await server.close();
   server = await startServer({ limits: { acpMessageBytes: 10_000 } });
   const [large, small] = [0, 1].map(() => new WebSocket(address('ws'), { headers: bearer }));
@@ -130,7 +130,7 @@ test('a message over the limit ends only its own connection', async () => {
   small!.terminate();
 });
 
-test('by lines, the connection is closed when its client ends its side or exceeds the limit', async () => {
+test('a connection with one message per line closes when its client ends its side or sends too large a message', async () => {
   await server.close();
   server = await startServer({ limits: { acpMessageBytes: 10_000 } });
   const [ended, large] = await Promise.all([byLines(), byLines()]);
@@ -142,14 +142,14 @@ test('by lines, the connection is closed when its client ends its side or exceed
   await eventually(async () => openStreams()).toBe(0);
 });
 
-/** Opens a connection that uses lines, and returns its socket. */
+/** Opens an ACP connection with one message per line, and returns its socket. */
 async function byLines(): Promise<Socket> {
   const headers = { ...bearer, connection: 'Upgrade', upgrade: 'acp-lines' };
   const [, socket] = (await once(request(address('http'), { headers }).end(), 'upgrade')) as [
     unknown,
     Socket,
   ];
-  // Without a reader, the socket does not report that the other side has closed.
+  // A socket reports that the other side has closed only while it is being read.
   return socket.on('error', () => {}).resume();
 }
 

@@ -28,7 +28,9 @@ const silent = { info() {}, warn() {}, error() {} };
 const relay =
   'const s = require("node:net").connect(process.argv[1]); process.stdin.pipe(s); s.pipe(process.stdout);';
 
-/** Liminal's ACP provider → a program's lines → Liminal's ACP agent → an agent that plays scripts. */
+/**
+ * The chain under test: Liminal's ACP provider, a program's lines, Liminal's ACP agent, an agent that plays scripts.
+ */
 class Chain {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-acp-')));
   readonly actor = new ActingProvider();
@@ -64,7 +66,7 @@ class Chain {
     this.#outer.subscribe(this.#sessionId, {}, { send });
   }
 
-  /** Plays a script in a turn of its own; resolves with the turn at both ends. */
+  /** Plays a script in one turn; resolves with the turn as it is at both ends. */
   async act(script: Script, blocks: ContentBlock[]): Promise<{ inner: Response; outer: Response }> {
     const message = `Act ${++this.#turns}.`;
     this.actor.scripts.set(message, script);
@@ -85,14 +87,14 @@ class Chain {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Resolves when the turn has begun. */
+  /** The promise for the start of a turn. */
   #turn(turnId: string): PromiseWithResolvers<void> {
     const turn = this.#begun.get(turnId) ?? Promise.withResolvers<void>();
     this.#begun.set(turnId, turn);
     return turn;
   }
 
-  /** Follows a run to its end, and rejects every second question. */
+  /** Reads a run to its end, and rejects every second question. */
   async #follow(runId: string): Promise<void> {
     const { signal } = this.#left;
     const feed = await this.#outer.followRun(runId, { after: -1, signal });
@@ -131,7 +133,7 @@ afterAll(async () => chain.close());
 
 let newestPlan = '';
 
-/** Whether a turn ends with the plan that an earlier turn showed last. */
+/** Whether the script's last plan is the plan that an earlier turn showed last. */
 function repeatsPlan(steps: Script['steps']): boolean {
   const plans = steps.flatMap((step) => {
     if (!('type' in step)) return [];

@@ -1,4 +1,4 @@
-/** Additional folders that an editor names. */
+/** Tests additional folders that an editor names. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
@@ -15,7 +15,7 @@ function bareModel() {
   return { client, provider: provider! };
 }
 
-test('the folders that an editor names reach the agent, and are listed', async () => {
+test('the agent gets the folders that an editor names, and the session lists them', async () => {
   const { client, provider } = bareModel();
   const { editor, workspace } = await stage({ provide: () => provider });
   const zed = await editor();
@@ -35,7 +35,7 @@ test('the folders that an editor names reach the agent, and are listed', async (
   expect(sessions).toMatchObject([{ sessionId, additionalDirectories: folders }]);
 });
 
-test('folders that are relative, outside of the roots, or not supported by the agent are rejected with a sentence', async () => {
+test('folders that are relative, outside of the roots, or not supported by the agent are rejected with an error message', async () => {
   const { provider } = bareModel();
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

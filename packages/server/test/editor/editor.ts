@@ -1,4 +1,4 @@
-/** Editors: the SDK's client side, connected in memory to Liminal's ACP agent on its own runtime. */
+/** Editors: clients made with the SDK and connected in memory to Liminal's ACP agent, which has its own runtime. */
 import {
   type AnyMessage,
   client,
@@ -22,7 +22,7 @@ import { acpAgent } from '../../src/acp/agent.ts';
 export interface Stage {
   runtime: Runtime;
   workspace: Workspace;
-  /** Problems that the protocol does not show. */
+  /** Errors that the ACP agent reported with `onProblem`. */
   problems: unknown[];
   /** Connects another editor, after its `initialize`. */
   editor(options?: EditorOptions): Promise<Editor>;
@@ -34,7 +34,7 @@ interface StageOptions {
   provide: (workspace: Workspace) => Promise<CliProvider> | CliProvider;
 }
 
-/** Makes a stage, which is closed after the test. */
+/** Sets up a runtime and its ACP agent; both are closed after the test. */
 export async function stage({ files, settings, provide }: StageOptions): Promise<Stage> {
   const workspace = await makeWorkspace(files);
   const storage = openMemoryStorage();
@@ -65,7 +65,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     const made = new Editor(workspace.projectDir, options, (app) =>
       app.connect(checkedStream(here)),
     );
-    // As a closed socket would do.
+    // Closes the other end too, as a socket would.
     void made.connection.closed.then(() => other.close());
     onTestFinished(() => made.leave());
     await made.hello();
@@ -85,22 +85,22 @@ function streams(): [Stream, Stream] {
 
 export interface EditorOptions {
   capabilities?: ClientCapabilities;
-  /** The contents of its buffers, by path; read and written by agents. */
+  /** The contents of the editor's buffers, by path; agents read and write them. */
   buffers?: Map<string, string>;
-  /** Returns the option that answers a permission request. By default it is allowed once. */
+  /** Returns the option that answers a permission request. By default the option that allows once. */
   permit?: (request: RequestPermissionRequest) => string;
-  /** Adds answers to more requests. */
+  /** Adds handlers for further requests of the agent. */
   answers?: (app: App) => void;
-  /** Called before each use of a buffer. */
+  /** Called before each read or write of a buffer. */
   beforeUse?: (method: string, editor: Editor) => void | Promise<void>;
 }
 
 type App = ReturnType<typeof client>;
 
-/** An editor that allows every request. */
+/** An editor that allows every request for permission. */
 export class Editor {
   readonly updates: SessionUpdate[] = [];
-  /** The uses of its buffers: `read /a`, `write /a`. */
+  /** The reads and writes of the editor's buffers, in order: `read /a`, `write /a`. */
   readonly used: string[] = [];
   readonly connection: ClientConnection;
   readonly #projectDir: string;

@@ -1,4 +1,4 @@
-/** How agents behind Liminal read and write an editor's buffers, which may be unsaved. */
+/** How agents read and write an editor's buffers, which may have unsaved text, through Liminal. */
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -11,14 +11,14 @@ import { type EditorOptions, stage } from './editor.ts';
 
 const fs = { readTextFile: true, writeTextFile: true };
 
-/** A bare model that plays these acts, one after another, in a project with `a.txt`. */
+/** An editor in a project with `a.txt`, with a bare model that plays these acts one after another. */
 async function withModel(...acts: Act[]) {
   const model = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client: model, model: 'one' }];
   const provide = () => createModelProviders({ servers, tools: builtInTools() })[0]!;
   const made = await stage({ files: { 'a.txt': 'saved\n' }, provide });
   const path = join(made.workspace.projectDir, 'a.txt');
-  /** The outputs that the model got for its calls. */
+  /** The outputs of its calls that the model got. */
   const outputs = (): string[] =>
     model.requests
       .at(-1)!
@@ -30,7 +30,7 @@ async function withModel(...acts: Act[]) {
 }
 
 const reading = calls(['read', { path: 'a.txt' }]);
-/** The same reading, under a call id of its own. */
+/** The same read, as a call with another id. */
 const again = calls(['list', {}], ['read', { path: 'a.txt' }]);
 const editing = calls(['edit', { path: 'a.txt', oldText: 'unsaved', newText: 'changed' }]);
 
@@ -44,7 +44,7 @@ test('a bare model reads the editor’s unsaved text', async () => {
   expect(problems).toEqual([]);
 });
 
-test('a bare model’s edit is made in the editor, after its permission', async () => {
+test('a bare model’s edit is made in the editor, after a person has permitted it', async () => {
   const { open, told, path } = await withModel(editing, says('Done.'));
   const buffers = new Map([[path, 'saved\nunsaved\n']]);
   const zed = await open('', { buffers });
@@ -55,7 +55,7 @@ test('a bare model’s edit is made in the editor, after its permission', async 
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor without files, and an editor that has left, get no requests', async () => {
+test('an editor without file access, and an editor that has disconnected, get no requests', async () => {
   const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
   const plain = await open('unsaved', { capabilities: {} });
   const sessionId = await plain.create();
@@ -69,7 +69,7 @@ test('an editor without files, and an editor that has left, get no requests', as
   expect(plain.used).toEqual([]);
 });
 
-test('of two editors, the one that sent the prompt is read', async () => {
+test('with two editors, the agent reads from the editor that sent the prompt', async () => {
   const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
   const [one, two] = [await open('unsaved in one'), await open('unsaved in two')];
   const sessionId = await one.create();
@@ -101,7 +101,7 @@ test('when an editor disconnects during a write, the model is told that the outc
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('the model gets the message of an editor that refuses to write', async () => {
+test('if an editor refuses to write, the model gets the editor’s message', async () => {
   const { open, told, path } = await withModel(editing, says('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method) => {
@@ -114,7 +114,7 @@ test('the model gets the message of an editor that refuses to write', async () =
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor that has opened the project through a link gets its own paths', async () => {
+test('an editor that has opened the project through a link gets paths through that link', async () => {
   const { editor, told, workspace } = await withModel(reading, says('I see.'));
   const link = join(workspace.home, 'link');
   symlinkSync(workspace.projectDir, link);
@@ -125,7 +125,7 @@ test('an editor that has opened the project through a link gets its own paths', 
   expect(told()).toContain('unsaved');
 });
 
-test('an ACP agent reads and writes through the editor, and without one on the disk', async () => {
+test('an ACP agent reads and writes through the editor; without an editor, on the disk', async () => {
   const path = '{{cwd}}/a.txt';
   const read = { method: 'fs/read_text_file', params: { path, line: 2, limit: 1 }, as: 'read' };
   const content = '{{read.content}}!';

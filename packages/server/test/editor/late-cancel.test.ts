@@ -1,4 +1,4 @@
-/** A slow editor that stops a turn which has long ended. */
+/** A slow editor stops a turn that has already ended. */
 import { AcpProvider } from '@liminal/agents/acp';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { acpAgent } from '@liminal/testkit';

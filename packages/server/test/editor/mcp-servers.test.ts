@@ -1,4 +1,4 @@
-/** MCP servers that an editor names, with the real agents. */
+/** Tests MCP servers that an editor names, with the real agents. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
@@ -25,13 +25,13 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, stage } from './editor.ts';
 
-/** An MCP server as an editor names it. */
+/** An MCP server in the form in which an editor names it. */
 function named(name: string, greeting: string) {
   const { command, args } = greeter();
   return { name, command, args, env: [{ name: 'GREETING', value: greeting }] };
 }
 
-/** The outputs of the tools, as JSON. */
+/** Returns the outputs of the tools, as JSON. */
 const outputs = ({ updates }: Editor): string =>
   JSON.stringify(
     updates.filter((one) => one.sessionUpdate === 'tool_call_update' && one.status === 'completed'),
@@ -97,7 +97,7 @@ async function scriptedAcp(mcpCapabilities: object) {
   return { agent, provider };
 }
 
-test('an ACP agent gets the MCP servers with each opening, and a closed session forgets them', async () => {
+test('an ACP agent gets the MCP servers each time a session is opened, and closing the session drops them', async () => {
   const { agent, provider } = await scriptedAcp({ http: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();
@@ -115,7 +115,7 @@ test('an ACP agent gets the MCP servers with each opening, and a closed session 
   expect(loaded.params['mcpServers']).toEqual([web]);
 });
 
-test('a running agent gets other MCP servers at its next start, and a notice says so', async () => {
+test('a running agent gets changed MCP servers only at its next start, and a notice reports that', async () => {
   const { agent, provider } = await scriptedAcp({});
   const { editor, runtime } = await stage({ provide: () => provider });
   const one = await editor();
@@ -152,7 +152,7 @@ test('each agent’s MCP transports are reported', async () => {
   expect(await capabilities(() => createDemoProvider())).toEqual({ http: false, sse: false });
 });
 
-test('an ACP agent is assumed to support all MCP transports until it reports its own', async () => {
+test('until an ACP agent reports its MCP transports, it is assumed to support all of them', async () => {
   const { provider } = await scriptedAcp({ sse: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

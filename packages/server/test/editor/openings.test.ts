@@ -1,4 +1,4 @@
-/** Editors that open a session twice, during its turn, or that leave while they open one. */
+/** Tests editors that open a session twice, open it during its turn, or disconnect while they open it. */
 import { rmSync, symlinkSync } from 'node:fs';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -17,7 +17,7 @@ async function scripted(script: Parameters<typeof acpAgent>[0]) {
 
 const talks = { turns: [{ steps: [{ say: 'Said once.' }] }] };
 
-test('a session that a connection opens twice at once is sent once', async () => {
+test('if a connection opens a session twice at the same time, the session is sent once', async () => {
   const { editor, runtime } = await scripted(talks);
   const zed = await editor();
   const sessionId = await zed.create();
@@ -35,7 +35,7 @@ test('a session that a connection opens twice at once is sent once', async () =>
   expect(zed.agentText).toBe('Said once.');
 });
 
-test('an editor that leaves while it opens a session is not attached', async () => {
+test('an editor that disconnects while it opens a session is not attached', async () => {
   const { editor, runtime } = await scripted(talks);
   const attach = vi.spyOn(runtime, 'attach');
   const [made, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -59,7 +59,7 @@ test('an editor that leaves while it opens a session is not attached', async () 
   expect(attach).not.toHaveBeenCalled();
 });
 
-test('a session that is loaded again during a turn is sent whole, and the prompt is answered at the end of its turn', async () => {
+test('a session that is loaded again during a turn is sent whole, and the open prompt is answered when its turn ends', async () => {
   const { editor, control } = await scripted({
     turns: [{ steps: [{ say: 'First. ' }, { gate: 'rest' }, { say: 'Last.' }] }],
   });
@@ -80,7 +80,7 @@ test('a session that is loaded again during a turn is sent whole, and the prompt
   expect(zed.agentText).toBe('First. Last.');
 });
 
-test('sessions are listed by a link to their project, and by its path with a trailing slash', async () => {
+test('sessions are listed for a link to their project, and for the project’s path with a trailing slash', async () => {
   const { editor, workspace } = await scripted(talks);
   const linked = `${workspace.projectDir}-linked`;
   symlinkSync(workspace.projectDir, linked);
@@ -95,7 +95,7 @@ test('sessions are listed by a link to their project, and by its path with a tra
   expect(await zed.agent.request(methods.agent.session.list, elsewhere)).toEqual({ sessions: [] });
 });
 
-test('a folder that is not an absolute path is rejected, because the server’s own folder is not meant', async () => {
+test('a folder that is not an absolute path is rejected, because it would be relative to the server’s own folder', async () => {
   const { editor } = await scripted(talks);
   const zed = await editor();
   const sessionId = await zed.create();

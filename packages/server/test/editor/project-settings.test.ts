@@ -1,4 +1,4 @@
-/** An editor asks its user whether the agent may use the settings of the project folder. */
+/** Tests that an editor asks its user whether the agent may use the settings of the project folder. */
 import { readdir } from 'node:fs/promises';
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable';
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';

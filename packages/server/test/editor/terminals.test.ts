@@ -1,4 +1,4 @@
-/** Programs that an agent over ACP runs in the editor that sent the prompt. */
+/** Tests programs that an ACP agent runs in the editor that sent the prompt. */
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent, type Step } from '@liminal/testkit';
@@ -27,7 +27,7 @@ async function withAgent(played = steps) {
   return { ...made, answerOf };
 }
 
-/** An editor whose programs return where they ran; its requests are recorded in `asked`. */
+/** An editor whose programs print the folder in which they ran; `asked` records the requests to the editor. */
 function withTerminals(
   asked: unknown[],
   exited = async () => ({ exitCode: 3 }),
@@ -56,7 +56,7 @@ function withTerminals(
   };
 }
 
-test('a program runs in the editor that sent the prompt, and the agent gets its outcome', async () => {
+test('a program runs in the editor that sent the prompt, and the agent gets the program’s outcome', async () => {
   const { editor, workspace, answerOf } = await withAgent();
   const asked: unknown[] = [];
   const zed = await editor(withTerminals(asked));
@@ -70,7 +70,7 @@ test('a program runs in the editor that sent the prompt, and the agent gets its 
   expect(asked).toEqual([{ ...wanted, outputByteLimit: 1024 * 1024 }, 'release theirs']);
 });
 
-test('a turn of a client without terminals runs its programs on the server', async () => {
+test('if the client has no terminals, the turn’s programs run on the server', async () => {
   const { editor, runtime } = await withAgent();
   const asked: unknown[] = [];
   const plain = await editor();
@@ -83,7 +83,7 @@ test('a turn of a client without terminals runs its programs on the server', asy
   expect(asked).toEqual([]);
 });
 
-test('the agent gets the message of an editor that refuses a program, and nothing runs on the server instead', async () => {
+test('if an editor refuses to run a program, the agent gets the editor’s message, and nothing runs on the server instead', async () => {
   const { editor, answerOf } = await withAgent();
   const zed = await editor({
     capabilities: { terminal: true },
@@ -118,7 +118,7 @@ test('when an editor disconnects during a command, the turn continues and the co
   await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
 });
 
-test('INV-8: Stop ends the program in the editor even if its agent does not', async () => {
+test('INV-8: Stop ends a program in the editor even if the agent does not end the program', async () => {
   const { editor } = await withAgent([...steps.slice(0, 1), { say: 'Begun.' }, { hang: true }]);
   const asked: unknown[] = [];
   const killed = Promise.withResolvers<{ exitCode: number }>();
@@ -137,7 +137,7 @@ test('INV-8: Stop ends the program in the editor even if its agent does not', as
   expect(asked.slice(1)).toEqual(['kill theirs']);
 });
 
-test('INV-8: a program that the agent left in the editor is released with the session', async () => {
+test('INV-8: a program that the agent left in the editor is released when the session ends', async () => {
   const { editor, runtime } = await withAgent(steps.slice(0, 1));
   const asked: unknown[] = [];
   const never = Promise.withResolvers<never>();

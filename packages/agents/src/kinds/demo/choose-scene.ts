@@ -11,12 +11,16 @@ import { slow } from './scenes/slow.ts';
 import { subagent } from './scenes/subagent.ts';
 import { tour } from './scenes/tour.ts';
 
-/** The order of scenes for messages that do not ask for a scene. */
+/** The order in which scenes are played for messages that do not ask for a scene. */
 const cycle: readonly Scene[] = [fix, plan, approve, ask, build, subagent, explain, long];
 
 export const scenes: readonly Scene[] = [tour, ...cycle, slow, error];
 
-/** Returns the scene that a message asks for; otherwise first the tour, then `cycle`. @param turns - Earlier turns. */
+/**
+ * Returns the scene that the message asks for. If it asks for none, returns the tour in the first turn, then the scenes
+ * of `cycle` in order.
+ * @param turns - The number of earlier turns.
+ */
 export function chooseScene(message: string, turns: number): Scene {
   const words = message.toLowerCase().match(/[a-z]+/g) ?? [];
   const asked = scenes.find((scene) =>

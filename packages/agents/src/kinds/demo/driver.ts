@@ -13,13 +13,13 @@ import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
 
 export interface DemoOptions {
-  /** Speed relative to the recording; default 1. Multiplied by the session's own pace. */
+  /** The speed relative to the recording; default: 1. The session's own pace multiplies this speed. */
   speed?: number;
 }
 
 /**
- * Plays recorded turns at their own pace, to show Liminal without a key, a network or an agent. The demo starts no
- * process, and neither reads nor changes files. It stores nothing, so any session can be loaded.
+ * Plays recorded turns with their recorded timing, to show Liminal without a key, a network or an agent. The demo
+ * starts no process, and does not read or change files. The demo stores nothing, so it can load any session id.
  */
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';
@@ -48,7 +48,7 @@ export class DemoDriver implements AgentDriver {
 
 class DemoSession implements AgentSession {
   isAlive = true;
-  /** The demo shows attachments, but does not read them. */
+  /** The types of attachments: the demo shows attachments, but does not read them. */
   readonly accepts = {
     image: ['image/*'],
     audio: ['audio/*'],
@@ -57,7 +57,7 @@ class DemoSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #speed: number;
   #pace: Pace = 'normal';
-  /** The number of messages so far. A loaded session starts at 1, so that it gets no tour. */
+  /** The number of messages so far. A loaded session starts at 1, so that it does not begin with the tour. */
   #turns: number;
   #turn: DemoTurn | undefined;
 

@@ -1,4 +1,4 @@
-/** Turns a script into a turn's items. Pure, without a clock. */
+/** Converts a script to the events of a turn. Pure, without a clock. */
 import type {
   ApprovalOption,
   ApprovalOutcome,
@@ -13,23 +13,23 @@ export type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /** One step of a turn. */
 export interface Beat {
-  /** Delay after the previous step, ms at normal pace. */
+  /** The delay after the previous step, in ms at normal pace. */
   after: number;
-  /** Writes the step's events; absent for a pause. */
+  /** Writes the step's events; absent if the step is only a pause. */
   write?: (turn: TurnWriter) => void;
   /** The number of characters that the agent writes in the step. */
   spoken?: number;
-  /** If present, the turn waits for an answer, and `next` takes the outcome. */
+  /** If present, the turn waits for an answer; the caller passes the outcome to `next`. */
   question?: Approval;
 }
 
 export type SceneEnd = { status: 'completed' } | { status: 'error'; error: ErrorObject };
 type Outcome = ApprovalOutcome | undefined;
-/** Returns undefined if the turn continues. */
+/** Returns the scene's end, or undefined if the turn continues. */
 type Playback = Generator<Beat, SceneEnd | undefined, Outcome>;
 
 interface Stage {
-  /** A new id, unique in the session. */
+  /** Returns a new id, unique in the session. */
   id: () => string;
   /** The call of the running subagent. */
   parentCallId?: string;
@@ -44,7 +44,7 @@ const options = (allow: string, reject: string): ApprovalOption[] => [
   { optionId: 'reject', name: reject, kind: 'reject_once', takesNote: true },
 ];
 
-/** Plays a scene. The caller closes items that are still open at the end. */
+/** Plays a scene. Items that are still open at the end must be closed by the caller. */
 export function* perform(scene: Scene, turnId: string): Generator<Beat, SceneEnd, Outcome> {
   let count = 0;
   const ending = yield* playAll(scene.steps, { id: () => `${turnId}-${++count}` });
@@ -136,7 +136,7 @@ function* isAllowed(
   const item = own(stage);
   const question: Approval = { ...item, approvalId: item.id, ...asked, type: 'approval' };
   const outcome = yield { ...begin(timed, question), question };
-  if (!outcome) throw new Error('A question needs its outcome.');
+  if (!outcome) throw new Error('A question has no outcome.');
   yield done({ ...question, outcome });
   return outcome.outcome === 'selected' && outcome.optionId === 'allow';
 }
@@ -194,7 +194,7 @@ const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
   write: (turn) => turn.append(itemId, text),
 });
 
-/** Ends an item. An id leaves the item as it is; a whole item replaces it. */
+/** Ends an item. Ends an item. Given an id, ends the item unchanged; given an item, replaces it. */
 function done(item: string | OutputItem, after = 0): Beat {
   const write = (turn: TurnWriter): void =>
     typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);

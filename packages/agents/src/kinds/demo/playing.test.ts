@@ -26,7 +26,7 @@ async function play(message: string): Promise<OutputItem[]> {
 
 describe('every scene', () => {
   test.each(scenes.map(({ name }) => name))(
-    '%s: plays to its end, and its first message says that it is a demo',
+    '%s: can be played to its end, and the first message says that this is a demo',
     async (name) => {
       const items = await play(`/${name}`);
 
@@ -129,7 +129,7 @@ test('a refused permission is shown as refused, and the tool does not run', asyn
   await provider.close();
 });
 
-test('the note of a refusal is stored with it; an option without notes rejects a note', async () => {
+test('the note of a refusal is stored with the question; an option without notes rejects a note', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -168,7 +168,7 @@ describe('a form', () => {
     return { provider, asked, end };
   }
 
-  test('is shown, and its answers are stored with the question', async () => {
+  test('is shown, and its answer is stored with the question', async () => {
     const { provider, asked, end } = await untilAsked();
     expect(asked).toMatchObject({ form: { required: ['version', 'channel', 'targets'] } });
     const content = { version: '2.4.1', channel: 'next', targets: ['linux'], sign: false };
@@ -182,7 +182,7 @@ describe('a form', () => {
     expect(items.at(-1)).toMatchObject({ content: expect.stringContaining('your answers') });
   });
 
-  test('that is declined ends the scene early', async () => {
+  test('that is declined ends its scene early', async () => {
     const { provider, asked, end } = await untilAsked();
 
     await provider.answerApproval?.('s1', asked.itemId, { optionId: 'reject' });
@@ -193,7 +193,7 @@ describe('a form', () => {
   });
 });
 
-test('a command’s output grows in pieces, and each state of an overwritten line is a piece', async () => {
+test('a command’s output grows in pieces; each state of a line that is overwritten is a piece', async () => {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
@@ -212,7 +212,7 @@ test('a command’s output grows in pieces, and each state of an overwritten lin
 });
 
 test.each(['half of a text', 'its end'])(
-  'INV-2: a listener that cancels the turn at %s gets one end',
+  'INV-2: if a listener cancels the turn at %s, the turn ends once',
   async (when) => {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
@@ -266,7 +266,7 @@ describe('the pace', () => {
     await provider.close();
   });
 
-  test('is the recording’s, multiplied by the speed', async () => {
+  test('is the pace of the recording, multiplied by the speed', async () => {
     const normal = await duration('explain', 1, 'normal');
 
     expect(normal).toBeGreaterThan(5_000);
@@ -276,11 +276,11 @@ describe('the pace', () => {
     expect(await duration('explain', 1, 'instant')).toBeLessThan(100);
   });
 
-  test('of the slow scene leaves a minute to stop it', async () => {
+  test('the slow scene leaves a minute to stop it', async () => {
     expect(await duration('slow', 1, 'normal')).toBeGreaterThan(60_000);
   });
 
-  test('can change during a turn', async () => {
+  test('can be changed during a turn', async () => {
     const provider = createDemoProvider();
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
@@ -345,7 +345,7 @@ describe('a session of the demo', () => {
     });
   });
 
-  test('of an earlier server can be loaded, and gets no second tour', async () => {
+  test('of an earlier server can be loaded, and does not begin with the tour', async () => {
     const provider = createDemoProvider({ speed: Infinity });
     const watch = new Watch(provider, 's1');
 

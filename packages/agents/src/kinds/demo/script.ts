@@ -7,13 +7,13 @@ export interface Scene {
   name: string;
   /** One sentence for people. */
   description: string;
-  /** A message asks for this scene if one of its words begins with one of these. */
+  /** Beginnings of words: a message with a word that begins with one of them asks for this scene. */
   words: readonly string[];
   steps: readonly Step[];
 }
 
 interface Timed {
-  /** Silence before the step; default 300. */
+  /** The pause before the step; default 300. */
   after?: number;
 }
 
@@ -21,7 +21,7 @@ interface Say extends Timed {
   do: 'say';
   /** Markdown. */
   text: string;
-  /** Whether the model breaks off, so that the message stays open. */
+  /** Whether the model breaks off here, so that the message stays open. */
   cut?: boolean;
 }
 
@@ -38,14 +38,19 @@ export interface UseTool extends Timed {
   input: Record<string, unknown>;
   locations?: ToolLocation[];
   diffs?: FileDiff[];
-  /** Time from call to result. Programs (`execute`) print during it, a piece per line feed or carriage return. */
+  /**
+   * The time from the call to its result. Programs (`execute`) print their output during this time, in pieces that end
+   * at a line feed or carriage return.
+   */
   takes: number;
   output: string;
   exitCode?: number;
   failed?: boolean;
-  /** Asks a person first. After a refusal the tool does not run, and the turn continues with `refused`. */
+  /**
+   * Asks a person first. If the person refuses, the tool does not run, and the turn continues with the steps `refused`.
+   */
   permission?: { title: string; refused: readonly Step[] };
-  /** The steps of a subagent between call and result. */
+  /** The steps of a subagent, between the call and its result. */
   steps?: readonly Step[];
 }
 
@@ -65,7 +70,7 @@ interface MakePlan extends Timed {
 
 interface Progress extends Timed {
   do: 'progress';
-  /** The number of completed plan entries; the next entry is in progress. */
+  /** The number of completed plan entries; the entry after them is in progress. */
   completed: number;
 }
 

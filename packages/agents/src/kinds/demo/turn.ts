@@ -11,30 +11,33 @@ interface DemoTurnOptions {
   blocks: readonly ContentBlock[];
   scene: Scene;
   emit: (draft: EventDraft) => void;
-  /** Returns the speed relative to the recording; called before each event. */
+  /** Returns the speed relative to the recording; called before each step. */
   speed: () => number;
 }
 
-/** The longest delay that a turn catches up, ms. For example, after a laptop slept, a turn does not catch up. */
+/**
+ * If a turn is further behind its schedule than this, in ms, it continues from now instead of catching up. Delays are
+ * so long, for example, after a laptop has slept.
+ */
 const maxLagMs = 1_000;
 
-/** Plays one scene against the clock. */
+/** Plays one scene in real time. */
 export class DemoTurn {
   readonly turnId: string;
   readonly #message: string;
   readonly #speed: () => number;
   readonly #writer: TurnWriter;
   readonly #performance;
-  /** The number of characters that the agent has written. */
+  /** The number of characters that the agent has written so far. */
   #spoken = 0;
   #timer: NodeJS.Timeout;
-  /** When the last event was due, on the clock of `performance.now()`. */
+  /** The time at which the last step was due, on the clock of `performance.now()`. */
   #due = performance.now();
   #question: Approval | undefined;
   readonly #steered: string[] = [];
   #isOver = false;
 
-  /** Emits the turn's beginning immediately, and the rest later. */
+  /** Emits the turn's first events immediately, and the rest later. */
   constructor({ turnId, message, blocks, scene, emit, speed }: DemoTurnOptions) {
     this.turnId = turnId;
     this.#message = message;
@@ -60,7 +63,7 @@ export class DemoTurn {
     this.#advance(outcome);
   }
 
-  /** Adds a message to the turn, which counts as handled with the next step. */
+  /** Adds a person's message to the turn; the message counts as read with the next step. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push(messageId);
@@ -96,7 +99,7 @@ export class DemoTurn {
     }
   }
 
-  /** Writes a step. Returns false if the turn now waits for a person. */
+  /** Writes a step. Returns false if the turn now waits for a person's answer. */
   #show(beat: Beat): boolean {
     this.#question = beat.question;
     for (const messageId of this.#steered.splice(0)) this.#now.settle(messageId, 'taken');
@@ -106,7 +109,7 @@ export class DemoTurn {
   }
 
   #end(ending: SceneEnd | { status: 'cancelled' }): void {
-    // A listener may cancel while the end is emitted.
+    // A listener may cancel the turn while the terminal event is emitted.
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#question = undefined;
@@ -122,7 +125,7 @@ export class DemoTurn {
   }
 }
 
-/** Estimates the number of tokens, since the recording has no usage. */
+/** An estimate of the number of tokens: the recording has no token counts. */
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };

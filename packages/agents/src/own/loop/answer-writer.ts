@@ -11,13 +11,13 @@ const maxParts = 10_000;
 interface FirstText {
   begun: Extract<OutputItem, { type: 'message' }>;
   thinking: InlineThinking;
-  /** The item that receives the message's text at present. */
+  /** The item to which the message's text is written now. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** 0: no thinking. 1: thinking. 2: thinking that was first written as words. */
+  /** 0: the text has no thinking. 1: it has thinking. 2: it has thinking that was first written as words. */
   thoughts: 0 | 1 | 2;
 }
 
-/** A whole text without the thinking in it. */
+/** A complete text without the thinking that it contains. */
 function withoutThinking(content: string): string {
   const thinking = new InlineThinking();
   let words = '';
@@ -29,26 +29,27 @@ function withoutThinking(content: string): string {
 }
 
 /**
- * Writes one answer of a model into its turn. Item ids are the server's own if it sends ids. An id that the session already
- * has, because the server counts anew in each answer, gets a number appended. Remembers the items that it has written, so
- * that a broken answer can be withdrawn and requested again.
+ * Writes one answer of a model into its turn. An item has the id that the server sent, if the server sends ids. If the
+ * session already has the id, because the server counts from the start in each answer, a number is appended. The writer
+ * remembers its items, so that a broken answer can be withdrawn and requested again.
  */
 export class AnswerWriter {
   readonly #writer: TurnWriter;
-  /** The item ids of the whole session. */
+  /** The ids of all items of the session. */
   readonly #taken: Set<string>;
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
-  /** The last number appended to each id that was in use. */
+  /** For each id that was in use, the last number that was appended to it. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
   /** The first message of the answer, while it is open. */
   #text: FirstText | undefined;
 
   /**
-   * @param taken - The item ids of the session so far; this writer adds its own.
-   * @param held - Receives whole calls, which stay open for the caller that runs them: only their tool knows their title.
+   * @param taken - The item ids that the session already has; the writer adds its own.
+   * @param held - Gets each complete call. The call's item stays open until the caller has run the call, because only
+   * the tool knows the call's title.
    */
   constructor(
     writer: TurnWriter,
@@ -72,7 +73,7 @@ export class AnswerWriter {
     return this.#written;
   }
 
-  /** Counts a part of the answer that may not become an item. Throws ModelError if there are too many. */
+  /** Counts a part of the answer, which may not become an item. Throws ModelError if the answer has too many parts. */
   countPart(): void {
     this.#parts += 1;
     if (this.#parts <= maxParts) return;
@@ -80,8 +81,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Begins an item; returns its id, which is `item.id` unless that is in use. A call whose call id equals its item id keeps
-   * both equal. Throws ModelError if the answer has too many parts.
+   * Begins an item, and returns its id: `item.id`, unless the session already has that id. If a call's own id equals
+   * its item id, both get the same new id. Throws ModelError if the answer has too many parts.
    */
   start(item: OutputItem): string {
     this.countPart();
@@ -109,7 +110,7 @@ export class AnswerWriter {
     return this.#writer.item(itemId);
   }
 
-  /** Ends an item as it is, or with these fields changed. */
+  /** Ends an item, with these fields changed. */
   done(itemId: string, change: Partial<OutputItem> = {}): void {
     if (this.#text?.begun.id === itemId) return this.#doneText(this.#text, change);
     const item = this.#writer.item(itemId);
@@ -126,12 +127,12 @@ export class AnswerWriter {
     return id;
   }
 
-  /** Stores raw data that the protocol has no item for, with the next item that ends. */
+  /** Stores raw data for which the protocol has no item together with the next item that ends. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
 
-  /** Writes the text that is held back because it may be the start of a tag. */
+  /** Writes the text that was held back because it could be the start of a tag. */
   flush(): void {
     if (this.#text !== undefined) this.#write(this.#text.thinking.end());
   }
@@ -143,7 +144,7 @@ export class AnswerWriter {
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
   }
 
-  /** Ends a held call whose output has arrived: the model's server has run the call. */
+  /** Ends a held call when its output arrives, because the model's server has then run the call itself. */
   #release(callId: string): void {
     for (const [id, item] of this.#held ?? []) {
       if (item.type !== 'function_call' || item.callId !== callId) continue;
@@ -157,7 +158,7 @@ export class AnswerWriter {
     this.#at.start(item);
   }
 
-  /** Writes pieces of the first message as words or as thinking. */
+  /** Writes pieces of the first message, each as words or as thinking. */
   #write(pieces: readonly TextPiece[]): void {
     const text = this.#text;
     if (text === undefined) return;
@@ -167,7 +168,7 @@ export class AnswerWriter {
     }
   }
 
-  /** The open item for a kind of text; ends the open item of the other kind. */
+  /** Returns the open item for this kind of text; ends an open item of the other kind first. */
   #openFor(text: FirstText, kind: 'words' | 'thinking'): string {
     if (text.open?.kind === kind) return text.open.itemId;
     if (text.open !== undefined) this.#at.done(text.open.itemId);
@@ -182,7 +183,7 @@ export class AnswerWriter {
     return item.id;
   }
 
-  /** Turns the words so far into thinking: the model's template had already written the opening tag. */
+  /** Converts the words so far to thinking, because the model's chat template had already written the opening tag. */
   #moveToThinking(text: FirstText): void {
     const message = text.open && this.#writer.item(text.open.itemId);
     if (text.open === undefined || message?.type !== 'message') return;
@@ -192,7 +193,7 @@ export class AnswerWriter {
     text.open = undefined;
     const thought = this.#openFor(text, 'thinking');
     this.#at.append(thought, message.content);
-    // The id of a withdrawn item is not used again.
+    // The id of a withdrawn item is never used again.
     text.thoughts = 2;
   }
 
@@ -200,7 +201,7 @@ export class AnswerWriter {
     this.#write(text.thinking.end());
     this.#text = undefined;
     const isThought = text.open?.kind === 'thinking';
-    // An empty answer gets an empty message; an answer that is only thinking gets none.
+    // An empty answer is shown as an empty message; an answer with only thinking gets no message.
     if (text.open === undefined && text.thoughts === 0) this.#openFor(text, 'words');
     const { open } = text;
     if (open === undefined) return;

@@ -5,7 +5,7 @@ import { type AnswerBound, boundedAnswer } from './bounded-answer.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The stream of an answer that arrives in these pieces, and whether the answer was cancelled. */
+/** The stream of an answer that arrives in these pieces; also reports whether the answer was cancelled. */
 function answerOf(pieces: Iterable<Uint8Array>, bound: AnswerBound) {
   const source = pieces[Symbol.iterator]();
   let isCancelled = false;
@@ -30,7 +30,7 @@ function* endless(piece: string): Generator<Uint8Array> {
   for (;;) yield bytesOf(piece);
 }
 
-test('an answer that is cut anywhere keeps all its bytes', async () => {
+test('an answer keeps all its bytes, wherever it is cut', async () => {
   const part = fc.constantFrom('\n', '\r', '\r\n', 'data: x', ':', 'event: a', '', 'é');
   const text = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''));
   const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
@@ -46,7 +46,7 @@ test('an answer that is cut anywhere keeps all its bytes', async () => {
       const { stream } = answerOf(pieces, { isEvents, most: 1_000 });
       const came = await piecesOf(stream);
       expect(came.join('')).toBe(new TextDecoder('latin1').decode(bytes));
-      // After each piece but the last, a parser has no unfinished event.
+      // Each piece except the last ends with a complete event, so a parser never has to scan an unfinished event again.
       if (!isEvents) return;
       for (const piece of came.slice(0, -1)) expect(piece).toMatch(/(^|\n|\r)(\r\n|\n|\r)$/);
     }),
@@ -78,7 +78,7 @@ test('a parser reads the same events as from the original bytes', async () => {
   );
 });
 
-test('each event is passed on at once', async () => {
+test('each event is passed on as soon as it is complete', async () => {
   const { stream } = answerOf(['data: 1\n', '\n', 'data: 2\r\n\r', '\ndata'].map(bytesOf), {
     isEvents: true,
     most: 100,
@@ -98,13 +98,13 @@ test.each<[string, boolean, string]>([
   expect(isCancelled()).toBe(true);
 });
 
-test('many events together may be larger than the limit of one event', async () => {
+test('all events together may be larger than the limit for one event', async () => {
   const pieces = Array.from({ length: 1_000 }, () => bytesOf('data: x\n\n'));
   const { stream } = answerOf(pieces, { isEvents: true, most: 100 });
   expect((await piecesOf(stream)).join('')).toHaveLength(9_000);
 });
 
-test('a large answer that arrives byte by byte is passed on in few pieces', async () => {
+test('a large answer that arrives in single bytes is passed on in few pieces', async () => {
   function* single(): Generator<Uint8Array> {
     for (let count = 0; count < 300_000; count += 1) yield bytesOf('x');
   }

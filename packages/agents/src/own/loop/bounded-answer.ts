@@ -1,25 +1,24 @@
-/** Reads responses of foreign servers with a bound, so that an endless response does not fill the memory. */
+/** Reads responses of other servers up to a limit, so that an endless response does not fill the memory. */
 
 export interface AnswerBound {
-  /** Whether the answer is a stream of events; `most` then bounds each event. */
+  /** Whether the answer is a stream of events; then `most` limits each event. */
   isEvents: boolean;
-  /** The most bytes, unpacked, of the whole answer or of one event. */
+  /** The largest size of the whole answer, or of one event, in bytes, unpacked. */
   most: number;
-  /** The most bytes, unpacked, of all events of an answer. Default: unlimited. */
+  /** The largest size of all events of an answer together, in bytes, unpacked. Default: unlimited. */
   mostInAll?: number;
-  /** Creates the stream's error when a bound is exceeded. Default: a RangeError. */
+  /** Returns the error with which the stream fails if a limit is exceeded. Default: a RangeError. */
   tooLarge?: () => Error;
 }
 
-/** The least size of a piece of an answer that is not a stream of events, bytes. */
+/** The smallest piece that is passed on, in bytes, of an answer that is not a stream of events. */
 const pieceSize = 64 * 1024;
 
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The bytes of an answer, as a stream that reads only on demand. Small pieces are joined and events are passed on whole,
- * because a parser scans an unfinished event again from its start for each piece.
- * @param next - The next piece; undefined at the end.
+ * The bytes of an answer, as a stream that reads from the server only when data is requested. Small pieces are joined,
+ * and events are passed on whole, because a parser scans an unfinished event from its start again for each piece.
  */
 export function boundedAnswer(
   next: () => Promise<Uint8Array | undefined>,
@@ -91,12 +90,12 @@ class HeldBytes {
   }
 }
 
-/** Finds the empty lines that end events. Lines end with a line feed, a carriage return, or both. */
+/** Finds the ends of events: empty lines. Lines end with a line feed, a carriage return, or both. */
 class EventEnds {
   #isLineEmpty = true;
   #isAfterReturn = false;
 
-  /** The end of the last event that ends in the next bytes; 0 if none ends there. */
+  /** Returns the index after the last event that ends in these bytes; 0 if no event ends in them. */
   lastEnd(bytes: Uint8Array): number {
     let end = 0;
     for (const [at, byte] of bytes.entries()) {

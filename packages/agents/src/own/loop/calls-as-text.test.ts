@@ -23,10 +23,10 @@ const output = (callId: string, text: string, more: Partial<OutputItem> = {}): O
     ...more,
   }) as OutputItem;
 
-/** A message with the call that it asks for, and the call's output. */
+/** A message with a script block, the call made from the block, and the call's output. */
 function asked(message: OutputItem, gave: string, more: Partial<OutputItem> = {}): OutputItem[] {
   const call = blockIn([message], 'stop');
-  if (call === undefined) throw new Error('The message asks for no call.');
+  if (call === undefined) throw new Error('The message has no script block.');
   return [message, call.item, output(call.callId, gave, more)];
 }
 
@@ -46,7 +46,7 @@ const shape = (items: readonly OutputItem[]): string[] =>
     return item.type === 'function_call_output' ? `→ ${item.output}` : item.type;
   });
 
-test('a model without tools gets its script as written, and the output as a message of the user that names Liminal as its author', () => {
+test('a model without tools gets its script unchanged, and the output as a user message that names Liminal as its author', () => {
   const items = [user, ...asked(said('a', `Now.\n\n${block('return 1')}`), '1')];
   expect(shape(withCallsAsText(items))).toEqual([
     'user: Go',
@@ -55,7 +55,7 @@ test('a model without tools gets its script as written, and the output as a mess
   ]);
 });
 
-test('a model with tools gets the script as a regular call', () => {
+test('a model with tools gets an earlier script as a normal call', () => {
   const items = [
     user,
     ...asked(said('a', `Now.\n\n${block('return 1')}`), '1'),
@@ -71,7 +71,7 @@ test('a model with tools gets the script as a regular call', () => {
   ]);
 });
 
-test('a model without tools gets earlier calls in words', () => {
+test('a model without tools gets earlier calls as text', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==' } as const;
   const items = [read, output('c', 'It is not there.', { success: false, blocks: [image] })];
   const words = withCallsAsText(items);
@@ -87,7 +87,7 @@ test('SAFE: a script’s output cannot end the code block around it', () => {
   expect(words).toContain(`\n\n\`\`\`\`\`\`\n${text}\n\`\`\`\`\`\``);
 });
 
-test('a block that was not run stays in its message for both kinds of models', () => {
+test('a block that was not run stays in its message, for models with and without tools', () => {
   const open = said('a', '```liminal-script\nreturn 1');
   const items = asked(open, 'It was not run.', { success: false });
   expect(shape(withBlocksAsCalls(items))).toEqual([
@@ -98,13 +98,13 @@ test('a block that was not run stays in its message for both kinds of models', (
   expect(shape(withCallsAsText(items))[1]).toMatch(
     /Your script did not succeed:\n\n```\nIt was not run/,
   );
-  // A script quoted by a model with tools is not a call.
+  // In a message of a model with tools, a quoted script is not a call.
   const quoted = [said('b', block('return 1'))];
   expect(withBlocksAsCalls(quoted)).toEqual(quoted);
   expect(withCallsAsText(quoted)).toEqual(quoted);
 });
 
-test('an answer in several messages is read as one, and its last one names the call', () => {
+test('several messages of one answer are read as one text, and the last message names the call', () => {
   const parts = [said('a', '```liminal-script'), said('b', 'return 1\n```'), said('c', ' ')];
   expect(blockIn(parts, 'stop')).toMatchObject({
     callId: blockIn([said('b', block('1'))], '')?.callId,
@@ -115,7 +115,7 @@ test('an answer in several messages is read as one, and its last one names the c
 });
 
 test.each(['length', 'content_filter', 'refusal', 'max_output_tokens'])(
-  'an answer that ended for %s is not run',
+  'the script in an answer that ended for %s is not run',
   (reason) => {
     expect(blockIn([said('a', block('return 1'))], reason)).toMatchObject({
       arguments: '{}',

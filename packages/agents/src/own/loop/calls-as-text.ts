@@ -1,6 +1,7 @@
 /**
- * Converts a conversation for models with tools and models without: pure. A model without tools requests a script as a block
- * in its message, and the log also has it as a call. Each kind of model gets only the form that it would write itself.
+ * Converts a conversation for models with tools, or for models without tools. A model without tools writes a script as
+ * a block in its message; the log has the block and also a call made from it. A model of either kind gets only the form
+ * that it would write itself. Pure.
  */
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -10,7 +11,10 @@ import { fromLiminal } from './script-tool.ts';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** Replaces script blocks that were run by their calls. @param conversation - As returned by `conversationOf`. */
+/**
+ * Removes each script block that was run, and keeps the call made from it.
+ * @param conversation - As returned by `conversationOf`.
+ */
 export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputItem[] {
   const calls = new Set(
     conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : [])),
@@ -19,7 +23,7 @@ export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputIt
     if (item.type !== 'message' || item.origin !== 'agent') return item;
     if (!calls.has(blockCallOf(item.id))) return item;
     const found = findScript(item.content);
-    // A block that was not run stays, so that the model sees what was wrong.
+    // A block that was not run stays in the message, so that the model can see the problem.
     if (found === undefined || 'problem' in found) return item;
     const content = found.before.trimEnd();
     return content === '' ? [] : { ...item, content };
@@ -27,16 +31,16 @@ export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputIt
 }
 
 /**
- * Removes calls; their outputs become messages of the user.
+ * Removes calls, and converts their outputs to messages of the user.
  * @param conversation - As returned by `conversationOf`.
- * @param isMeant - Which calls are converted. Default: all.
+ * @param isMeant - Whether a call is converted. Default: all calls.
  */
 export function withCallsAsText(
   conversation: readonly OutputItem[],
   isMeant: (call: OutputItem) => boolean = () => true,
 ): OutputItem[] {
   const blocks = new Set<string>();
-  /** By call id; undefined for a call that is kept. */
+  /** The call that becomes text, by call id; undefined for a call that is kept. */
   const calls = new Map<string, CallItem | undefined>();
   return conversation.flatMap((item) => {
     if (item.type === 'message' && item.origin === 'agent') blocks.add(blockCallOf(item.id));
@@ -63,7 +67,10 @@ function outputMessage(
   return { type: 'message', id, content, origin: 'user', ...(blocks && { blocks }) };
 }
 
-/** Puts a text into a code block that nothing in the text can end: the text of a file or page is not the user's. */
+/**
+ * Puts a text into a code block that the text itself cannot end, because the text of a file or page must not look like
+ * the user's.
+ */
 function fenced(text: string): string {
   const runs = text.match(/`+/g) ?? [];
   const longest = runs.reduce((most, { length }) => Math.max(most, length), 2);

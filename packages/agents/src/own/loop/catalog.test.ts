@@ -29,7 +29,7 @@ test('the models of all servers can be chosen, the configured model first, each 
   expect(catalog.windowOf(catalog.choose('b:one', 'a'))).toBe(1_000);
 });
 
-test('an unlisted model can be chosen and is then an option; a model of an unusable server cannot be chosen', () => {
+test('a model that is not listed can be chosen and is then listed as an option; a model of an unusable server cannot be chosen', () => {
   const catalog = new ModelCatalog([server('a'), server('c', { problem: 'Set C_KEY.' })]);
   const chosen = catalog.choose('a:library/new:7b', 'a');
   expect(chosen.model).toBe('library/new:7b');
@@ -68,7 +68,7 @@ test('a list is fetched once for all sessions, and again when it is old; only a 
   expect(asked).toBe(2);
 });
 
-test('cached tokens have their own price, and only the configured model has one', () => {
+test('cached tokens have their own price, and only the configured model has a price', () => {
   const prices = { input: 2, output: 10, cacheRead: 0.2 };
   const one = server('a', { model: 'one', prices });
   const usage = { inputTokens: 1_000_000, outputTokens: 100_000, cacheReadInputTokens: 400_000 };
@@ -76,7 +76,7 @@ test('cached tokens have their own price, and only the configured model has one'
   expect(costOf({ server: one, model: 'two' }, usage)).toBeUndefined();
 });
 
-test('the cost of web searches is counted from the price per thousand', () => {
+test('the cost of web searches is computed from the price for a thousand searches', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 0 };
   const cost = (webSearch?: number) => {
     const one = server('a', { model: 'one', prices: { input: 2, output: 10, webSearch } });

@@ -8,30 +8,30 @@ import { ModelError } from './model-error.ts';
 export interface ModelPrices {
   input: number;
   output: number;
-  /** For input that was in the server's cache; default as `input`. */
+  /** The price of input that was read from the server's cache; default: `input`. */
   cacheRead?: number | undefined;
-  /** For input that is written to the server's cache; default as `input`. */
+  /** The price of input that is written to the server's cache; default: `input`. */
   cacheWrite?: number | undefined;
-  /** For a thousand web searches by the maker; default none. */
+  /** The price of a thousand web searches by the maker; default: none. */
   webSearch?: number | undefined;
 }
 
 /** A configured model server. */
 export interface ModelServer {
-  /** The agent type: `openai`, `anthropic`, or its name in the configuration. */
+  /** The name of the agent type: `openai`, `anthropic`, or a name from the configuration. */
   name: string;
   /** The name for people. */
   title: string;
   client: ModelClient;
-  /** The model of new sessions; default the first listed model. */
+  /** The model for new sessions; default: the first listed model. */
   model?: string | undefined;
   /** Prices of `model`. */
   prices?: ModelPrices | undefined;
-  /** Context window of `model`, in tokens. */
+  /** The context window of `model`, in tokens. */
   contextWindow?: number | undefined;
-  /** Whether messages to the models may have audio, as far as is known in advance; default no. */
+  /** Whether messages to the models may include audio, if that is known in advance; default: no. */
   takesAudio?: boolean | undefined;
-  /** Why the server cannot be used, and what to do; the server is then not offered. */
+  /** Why the server cannot be used, and what to do about it; the models of such a server are not offered. */
   problem?: string | undefined;
 }
 
@@ -41,16 +41,16 @@ export interface ChosenModel {
   model: string;
 }
 
-/** How long a server's list of models is valid, ms. */
+/** The time for which a server's list of models is valid, ms. */
 const listMs = 5 * 60_000;
-/** How long a server may take to list its models, ms. */
+/** The time in which a server must return its list of models, ms. */
 const listLimitMs = 10_000;
 
 /** All models of all servers: a session can continue with any of them. */
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
-  /** Models that have rejected tools, named as by `optionValueOf`. */
+  /** Models that have rejected tools, in the form of `optionValueOf`. */
   readonly #withoutTools = new Set<string>();
   readonly #asking = new Map<string, Promise<string | undefined>>();
 
@@ -65,7 +65,7 @@ export class ModelCatalog {
   }
 
   /**
-   * Throws ProviderError `INVALID_OPTION`. A model need not be listed.
+   * Throws ProviderError `INVALID_OPTION`. The server's list need not have the model.
    * @param value - `<server>:<model>`, or a model of `own`.
    */
   choose(value: string, own: string): ChosenModel {
@@ -83,39 +83,40 @@ export class ModelCatalog {
   }
 
   /**
-   * A model that a session chose earlier, named as for `choose`. If its server has lost its key since or is no longer
-   * configured, that is the server's `problem`: the session can be read, and can continue with another model.
+   * The model that a session chose earlier; `value` has the form that `choose` accepts. If the server has lost its key
+   * or is no longer configured, the returned server has a `problem`: the session can be read, and can continue with
+   * another model.
    */
   recall(value: string, own: string): ChosenModel {
     const { name, model } = readChoice(value, own);
     return { server: this.#servers.get(name) ?? goneServer(name), model };
   }
 
-  /** The model of a new session, if one is known. */
+  /** The model for a new session; undefined if no model is known. */
   first(name: string): ChosenModel | undefined {
     const server = this.server(name);
     const model = server.model ?? this.#models(server)[0]?.id;
     return model === undefined ? undefined : { server, model };
   }
 
-  /** A model's context window in tokens, if known. */
+  /** A model's context window in tokens; undefined if it is not known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
     const own = server.model === model ? server.contextWindow : undefined;
     return own ?? this.#listed({ server, model })?.contextWindow;
   }
 
-  /** Whether a model calls tools; true unless its server says otherwise. */
+  /** Whether the model accepts tools; true unless its server reports otherwise. */
   callsTools(chosen: ChosenModel): boolean {
     if (this.#withoutTools.has(optionValueOf(chosen))) return false;
     return this.#listed(chosen)?.callsTools ?? true;
   }
 
-  /** Records that the model has rejected tools: requests have none from now on. */
+  /** Records that the model has rejected tools: further requests to it have no tools. */
   callsNoTools(chosen: ChosenModel): void {
     this.#withoutTools.add(optionValueOf(chosen));
   }
 
-  /** The config option for the model, with the models that the servers' lists have so far. */
+  /** The config option for the model, with the models from all lists that were fetched so far. */
   option(chosen: ChosenModel | undefined, own: string): ConfigOption {
     const current = chosen && optionValueOf(chosen);
     const options = this.#usable.flatMap((server) =>
@@ -141,7 +142,10 @@ export class ModelCatalog {
     };
   }
 
-  /** Fetches lists that are missing or old. Resolves with the reason why the server `name` has no list, if it failed. */
+  /**
+   * Fetches the lists that are missing or too old. Resolves with the reason why fetching the list of the server `name`
+   * failed, if it did.
+   */
   async refresh(name: string, now = Date.now()): Promise<string | undefined> {
     const old = this.#usable.filter((server) => {
       const at = this.#lists.get(server.name)?.at;
@@ -155,7 +159,7 @@ export class ModelCatalog {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
   }
 
-  /** The prefixes that name a server in a choice, with that of `own` first. */
+  /** The prefixes that name a server in an option's value; the prefix of `own` is first. */
   #prefixes(own: string): string[] {
     const others = this.#usable.map(({ name }) => name).filter((name) => name !== own);
     return [own, ...others].map((name) => `${name}:`);
@@ -165,7 +169,7 @@ export class ModelCatalog {
     return this.#lists.get(server.name)?.models.find(({ id }) => id === model);
   }
 
-  /** The configured model, then the listed models. */
+  /** The server's configured model, followed by the listed models. */
   #models(server: ModelServer): ListedModel[] {
     const listed = this.#lists.get(server.name)?.models ?? [];
     const { model } = server;
@@ -174,7 +178,7 @@ export class ModelCatalog {
     return [own, ...listed.filter(({ id }) => id !== model)];
   }
 
-  /** Fetches a server's list; parallel calls share one request. */
+  /** Fetches a server's list of models; parallel calls share one request. */
   #ask(server: ModelServer, now: number): Promise<string | undefined> {
     const { name, client, title } = server;
     const asking =
@@ -199,7 +203,7 @@ function readChoice(value: string, own: string): { name: string; model: string }
   return rest.length === 0 ? { name: own, model: name } : { name, model: rest.join(':').trim() };
 }
 
-/** Replaces a server that is no longer configured. */
+/** Stands for a server that is no longer configured. */
 function goneServer(name: string): ModelServer {
   const problem = `The model server “${name}” is no longer configured.`;
   const refuse = async (): Promise<never> => {

@@ -59,7 +59,7 @@ test('a title becomes one line, and its Markdown is escaped', () => {
   );
 });
 
-test('a long list of sources is cut', () => {
+test('a long list of citations is cut', () => {
   const many = Array.from({ length: 102 }, (_, at) => ({ title: `${at}`, url: `https://a/${at}` }));
   expect(sourcesOf(many, [])?.split('\n').slice(-2)).toEqual([
     '- [99](https://a/99)',

@@ -9,12 +9,12 @@ export interface Citation {
   url: string | undefined;
 }
 
-/** The most sources that are listed for one answer. */
+/** The most citations that are listed for one answer. */
 const maxListed = 100;
 
 /**
- * The citations among a maker's annotations. They name a page (`url`, `source`) or a file (`filename`, `document_title`);
- * Chat Completions puts the fields of an annotation under the name of its type.
+ * The citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file (`filename`,
+ * `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its type.
  */
 export function citationsIn(annotations: readonly unknown[]): Citation[] {
   return annotations.flatMap((annotation) => {
@@ -28,12 +28,13 @@ export function citationsIn(annotations: readonly unknown[]): Citation[] {
   });
 }
 
-/** The field of an answer that has citations. */
+/** The field of an answer that has the citations. */
 export const withCitations = (citations: readonly Citation[]): { citations?: typeof citations } =>
   citations.length === 0 ? {} : { citations };
 
 /**
- * A Markdown list of the citations that the texts do not contain yet, each once. Undefined if there are none.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each one once. Returns undefined if the
+ * texts contain all citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
@@ -55,13 +56,13 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  // Escape only Markdown that has an effect here: terminals show the backslashes.
+  // Escapes only Markdown that would have an effect here, because terminals show the backslashes.
   const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
-/** Whether the text is a URL that can be a Markdown link target unchanged. */
+/** Whether the text is a URL that can be the target of a Markdown link without changes. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
 
 const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>

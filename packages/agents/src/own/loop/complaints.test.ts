@@ -66,7 +66,7 @@ test.each([
   expect(foundIn(words)).toEqual([expected]);
 });
 
-test('an error code alone can ask for a concession; most complaints ask for none', () => {
+test('an error code alone can be enough for a concession; most errors lead to none', () => {
   expect(foundIn('no', { code: 'invalid_encrypted_content' })).toEqual([thinking]);
   expect(foundIn('no')).toEqual([]);
   expect(foundIn('The request must include a reasoning to store.')).toEqual([]);

@@ -1,32 +1,35 @@
-/** Recognizes complaints of model servers by the wording of known servers, for every interface: pure. */
+/** Recognizes model servers' errors about a conversation by the known messages of each server, for every API. Pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { isRecord } from '../../base/parse-line.ts';
 import { isThought, type Loss, type Rule } from './concessions.ts';
 import { bytesOf } from './sendable.ts';
 
-/** A server's error report, in OpenAI's fields; other servers fill in some of them. */
+/** A server's error response, in OpenAI's fields; other servers set only some of these fields. */
 export interface Complaint {
-  /** HTTP status, or the number in an error within a stream. */
+  /** The HTTP status, or the status in an error within a stream. */
   status: number | undefined;
-  /** The server's own words, at most 2,000 characters. */
+  /** The server's own message, at most 2,000 characters. */
   words: string;
   code: string;
   type: string;
-  /** The field of the request that the error is about. */
+  /** The name of the request field that the error is about. */
   param: string;
   /** The whole error body. */
   body: unknown;
 }
 
-/** Parts of a conversation that can be left out or converted. Files are blocks, all other parts are items. */
+/**
+ * The parts of a conversation that are left out or converted for a server that rejects them. A file is a block; all
+ * other parts are items.
+ */
 export interface Concession {
   rules?: readonly Rule[];
   lost?: Partial<Record<Loss, readonly (OutputItem | ContentBlock)[]>>;
-  /** The field in which the server wants a call's reasoning returned. */
+  /** The field in which the server expects a call's reasoning. */
   reasoningField?: string;
 }
 
-/** Whether a chat template rejected the conversation, which llama.cpp reports with status 500. */
+/** Whether a chat template has rejected the conversation; llama.cpp reports that with status 500. */
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
@@ -36,13 +39,13 @@ const aFile = /image|picture|audio|video|pdf|media|\bfile/i;
 const isBadFile =
   /(invalid|unsupported|corrupt|corrupted|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i;
 
-/** Whether the server cannot read a file, which vLLM and Ollama report with status 500. */
+/** Whether the server cannot read a file; vLLM and Ollama report that with status 500. */
 const isOfBrokenFile = ({ words }: Complaint): boolean =>
   isBadFile.test(words) || isFollowedBy(words, failsToRead, aFile, 45);
 
 /**
- * Whether `second` matches within `most` characters after a match of `first`, which is global. One combined expression would
- * take quadratic time.
+ * Whether `second` matches within `most` characters after a match of `first`. `first` must be global. One combined
+ * regular expression would take quadratic time.
  */
 function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number): boolean {
   for (const { 0: found, index } of words.matchAll(first)) {
@@ -52,13 +55,13 @@ function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number
   return false;
 }
 
-/** Whether a complaint that names no part of the conversation may still be caused by the conversation. */
+/** Whether an error that names no part of the conversation may still be caused by the conversation. */
 export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
   (complaint.status ?? 0) >= 500
     ? isOfTemplate(complaint) || isOfBrokenFile(complaint)
     : isUnknown && [400, 413, 415, 422].includes(complaint.status ?? 0);
 
-/** The concessions that the complaint asks for, narrowest first; empty if the wording is unknown. */
+/** The concessions that would avoid the error, the smallest one first; empty for an unknown message. */
 export function concessionsFor(
   complaint: Complaint,
   conversation: readonly OutputItem[],
@@ -86,19 +89,19 @@ export function concessionsFor(
   return found;
 }
 
-/** Complaints about call ids, by Mistral, its templates, OpenAI and Anthropic. */
+/** Errors about call ids: of Mistral and its templates, OpenAI and Anthropic. */
 const ids =
   /(tool|function).?(call|use).{0,12}\bids?\b.{0,160}(length|alphanumeric|a-z|must be|match|pattern)|call_id.{0,80}(too long|pattern|length)/i;
 const turns =
   /roles must alternate|(un)?expected (last )?role|role '?user'? after|must (start|begin|end) with a user|does not support assistant message prefill|last message must/i;
-/** Fields that one maker's server sends with a call or a message. */
+/** Fields that only one maker's server sends with a call or a message. */
 const fieldOfMaker = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/gi;
 const notKnown =
   /extra|unsupported|not (permitted|allowed|supported)|unknown|unexpected|unrecognized/i;
 const notKnownBefore = /extra|unsupported|unknown|unexpected|unrecognized/gi;
 const fieldAfter = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/i;
 
-/** Whether the complaint is about a field that another maker's server has sent. */
+/** Whether the error is about a field that came from another maker's server. */
 const isOfMaker = (words: string): boolean =>
   isFollowedBy(words, fieldOfMaker, notKnown, 95) ||
   isFollowedBy(words, notKnownBefore, fieldAfter, 100);
@@ -108,14 +111,15 @@ const mustBeThere = /must be (passed|provided|present)|is (missing|required)|mis
 const missing = /missing/gi;
 const reasoningAfter = /reasoning(?:_content)?\b/i;
 
-/** Whether the complaint asks for a field to be returned, as worded by DeepSeek and Moonshot. */
+/** Whether the error demands a field with earlier reasoning; the messages are those of DeepSeek and Moonshot. */
 const isOfWanted = (words: string): boolean =>
   isFollowedBy(words, anyReasoning, mustBeThere, 95) ||
   isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**
- * Whether a server cannot read, or rejects, the thinking in the conversation: another server made it, or something before it
- * has changed. For Anthropic: “Fix a thinking block bound to a different conversation” in its documentation.
+ * Whether the server rejects or cannot read the thinking in the conversation, because another server wrote it, or
+ * because something before it has changed. Anthropic documents the error under “Fix a thinking block bound to a
+ * different conversation”.
  */
 const isOfThinking = ({ code, words }: Complaint): boolean =>
   code === 'invalid_encrypted_content' ||
@@ -123,15 +127,15 @@ const isOfThinking = ({ code, words }: Complaint): boolean =>
   /(signature|data)`? in `?(redacted_)?thinking|thinking.{0,80}(different conversation|cannot be modified)/i.test(
     words,
   ) ||
-  // llama.cpp accepts reasoning only as text.
+  // llama.cpp rejects reasoning that is not text.
   words.includes("item['content'] is not an array");
 
 type IsMeant = (block: ContentBlock, item: OutputItem) => boolean;
 
 /**
- * The files of a conversation that a server, or its model, complains of; undefined if none. Most of the wordings are
- * llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is OpenAI's code for
- * audio that is not audio.
+ * The files of a conversation that an error is about; undefined if the error is about no file. Most of the known
+ * messages are llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is
+ * OpenAI's code for a file that is not audio.
  */
 function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   const [, one, other] =
@@ -149,7 +153,7 @@ function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   return isOfFiles ? ({ type }) => type === 'resource' : undefined;
 }
 
-/** The blocks of a conversation that have bytes. */
+/** The blocks of a conversation that contain bytes. */
 export const filesOf = (
   conversation: readonly OutputItem[],
   isMeant: IsMeant = () => true,
@@ -161,10 +165,10 @@ export const filesOf = (
   );
 
 const ofFiles = /image|picture|media|pdf|document|\bfile|audio|base64|pixel/i;
-/** A path in a request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
+/** The path of a part of the request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
 const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
 
-/** Whether the complaint names the path of a block. */
+/** Whether the error contains the path of the block. */
 function namedIn({ words, param }: Complaint, body: object): IsMeant {
   const text = `${words} ${param}`;
   if (!ofFiles.test(text)) return () => false;
@@ -173,7 +177,10 @@ function namedIn({ words, param }: Complaint, body: object): IsMeant {
   return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
 }
 
-/** The innermost value on a path. Servers insert names of types between its fields. */
+/**
+ * The innermost value on a path. The innermost value on a path, whose names of types the servers have inserted are
+ * skipped.
+ */
 function partAt(body: object, path: readonly string[]): unknown {
   let at: unknown = body;
   let depth = 0;

@@ -55,13 +55,13 @@ test('only the thinking that the server refuses is left out', () => {
   expect(left.map(({ id }) => id)).toEqual(['a', '4', 'b']);
 });
 
-test('a conversation that needs no concession keeps the same items', () => {
+test('a conversation that needs no concession has the same items afterwards', () => {
   const conversation = [says('user', 'a'), call('c'), output('c'), says('agent', 'b')];
   const sent = withConcessions(conversation, { has: () => false, loses: () => false });
   for (const [index, item] of conversation.entries()) expect(sent[index]).toBe(item);
 });
 
-test('the user begins and ends the conversation, and no message of the user follows a tool directly', () => {
+test('the user begins and ends the conversation, and between a tool’s output and a user message the model speaks', () => {
   const conversation = [says('agent', 'a'), call('c'), output('c'), says('user', 'b')];
   expect(sides(following('turns', ...conversation, says('agent', 'd')))).toEqual([
     'user: (No message.)',
@@ -75,7 +75,7 @@ test('the user begins and ends the conversation, and no message of the user foll
   ]);
 });
 
-test('each call gets a short id of its own, which its output shares', () => {
+test('each call gets a short id of its own, and its output gets the same id', () => {
   const items = [
     call('c'),
     output('c'),

@@ -1,6 +1,6 @@
 /**
- * Removes or converts the parts of a conversation that a server rejects: pure. The log keeps everything, and a text replaces
- * each file and call that is left out.
+ * Pure: removes or converts the parts of a conversation that a server rejects. The log keeps the removed parts, and a
+ * text replaces each removed file and call.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -8,24 +8,28 @@ import { isRecord } from '../../base/parse-line.ts';
 import { withCallsAsText } from './calls-as-text.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
-/** Rules of a server or a template for all messages. */
+/** Rules of a server or a chat template that apply to all messages. */
 export type Rule =
-  /** Ids of calls have nine letters or digits. */
+  /** Call ids must have nine letters or digits. */
   | 'ids'
-  /** The sides alternate, and no message of the user follows a tool's output directly. */
+  /** User and model alternate, and no user message follows a tool's output directly. */
   | 'turns';
 
-/** What single items lose: their files, the whole item (thoughts), their maker's fields, their form as calls. */
+/**
+ * The parts that an item can lose: its files, the whole item (thoughts), the fields of its maker, its form as a call.
+ */
 export const losses = ['file', 'thought', 'fields', 'call'] as const;
 export type Loss = (typeof losses)[number];
 
 export interface Concessions {
   has: (rule: Rule) => boolean;
-  /** @param from - An item, or a block of an item for files. */
+  /** @param from - An item; for files, a block of an item. */
   loses: (loss: Loss, from: OutputItem | ContentBlock) => boolean;
 }
 
-/** The conversation as it is sent: with these concessions, and without files that no server accepts. */
+/**
+ * The conversation in the form that is sent: changed by these concessions, and without files that no server accepts.
+ */
 export function withConcessions(
   conversation: readonly OutputItem[],
   { has, loses }: Concessions,
@@ -41,14 +45,14 @@ export function withConcessions(
   return has('ids') ? withShortIds(inTurns) : inTurns;
 }
 
-/** The item without its maker's fields; nothing of a reasoning item, which is only of use to its maker. */
+/** The item without the fields of its maker; nothing for a reasoning item, because only its maker can use it. */
 function withoutFields(item: OutputItem): OutputItem | [] {
   if (item.type === 'reasoning') return [];
   const { raw, ...rest } = item;
   return raw === undefined ? item : rest;
 }
 
-/** Whether an item is thinking that only the server that made it can read. */
+/** Whether an item is thinking that only the server that wrote it can read. */
 export function isThought(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return false;
   const kinds = [item.raw].flat().flatMap((kept) => {
@@ -68,7 +72,9 @@ function roleOf(item: OutputItem): ItemRole | undefined {
 }
 
 /**
- * The user begins; the conversation ends with the user or a tool; between a tool and the user, the model speaks. Moves files that tools returned into a user message after all tool outputs, because not every server accepts files in a tool output.
+ * The conversation begins with the user and ends with the user or a tool; between a tool and the user, the model
+ * speaks. Files that tools returned are moved into a user message after all tool outputs, because some servers reject
+ * files in a tool output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
   const ordered: OutputItem[] = [];
@@ -112,7 +118,7 @@ type MessageItem = Extract<OutputItem, { type: 'message' }>;
 
 const shortIdPattern = /^[a-zA-Z0-9]{9}$/;
 
-/** Gives every call, and its output, an id of nine letters or digits. */
+/** Gives every call, and its output, an id of nine letters and digits. */
 function withShortIds(conversation: readonly OutputItem[]): OutputItem[] {
   const taken = new Set<string>();
   const ids = new Map<string, string>();

@@ -36,7 +36,7 @@ const shape = (items: readonly OutputItem[]): string[] =>
     return item.type === 'message' ? item.content : item.id;
   });
 
-test('calls of one answer are adjacent, and their outputs precede all other items', () => {
+test('calls of one answer are adjacent, and their outputs come before all other items', () => {
   expect(
     shape([
       message('Go'),
@@ -49,7 +49,7 @@ test('calls of one answer are adjacent, and their outputs precede all other item
   ).toEqual(['Go', 'a', 'b', 'b → true', 'a → true', 'So']);
 });
 
-test('a call without an output gets an output that says so; an output without a call is left out', () => {
+test('a call without an output gets an output that reports the interruption; an output without a call is left out', () => {
   expect(shape([call('a'), message('Next'), output('b'), call('c')])).toEqual([
     'a',
     'a → false',
@@ -59,17 +59,17 @@ test('a call without an output gets an output that says so; an output without a 
   ]);
 });
 
-test('a call that a later turn has resumed is included only there', () => {
+test('a call that a later turn has resumed is included only in that turn', () => {
   const items = [call('a'), call('b'), output('a'), call('b', { id: 'b:2' }), output('b')];
   expect(shape(items)).toEqual(['a', 'a → true', 'b:2', 'b → true']);
 });
 
-test('the same call id in a later answer is a different call', () => {
+test('a call id that is used again in a later answer belongs to a different call', () => {
   const items = [call('a'), output('a'), call('a', { id: 'a:2' }), output('a', { id: 'o2' })];
   expect(shape(items)).toEqual(['a', 'a → true', 'a:2', 'a → true']);
 });
 
-test('a message sent during a turn is placed before the model’s first item after reading it', () => {
+test('a message sent during a turn is placed before the first item that the model wrote after reading the message', () => {
   const steered = message('Stop', { delivery: 'taken', startedAt: at(2), endedAt: at(5) });
   const items = [
     message('Thinking', { origin: 'agent', startedAt: at(1), endedAt: at(1) }),
@@ -81,7 +81,7 @@ test('a message sent during a turn is placed before the model’s first item aft
   expect(shape(items)).toEqual(['Thinking', 'a', 'a → true', 'Stop', 'I see']);
 });
 
-test('a message that the model had not read when the turn ended is left out', () => {
+test('a message that the model had not read at the end of the turn is left out', () => {
   expect(shape([message('Go'), message('Stop', { delivery: 'not_taken' })])).toEqual(['Go']);
 });
 
@@ -95,7 +95,7 @@ test('a message is never placed between a call and its output, even if all have 
   ]);
 });
 
-test('items for people alone, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
+test('items that are only for people, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
   const error = { code: 'X', message: 'x' };
   const items = [
     message('Notice', { origin: 'system' }),

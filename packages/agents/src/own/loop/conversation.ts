@@ -1,4 +1,4 @@
-/** Selects the items that a model is sent, from the items in the log: pure. */
+/** Selects the items of the log that a model is sent. Pure. */
 import {
   type ErrorObject,
   type EventDraft,
@@ -8,10 +8,13 @@ import {
 } from '@liminal/protocol';
 import { shortenOutput } from './shorten-output.ts';
 
-/** `raw` of a system message: the agent's text just before it, in the same turn, replaces everything earlier. */
+/**
+ * The `raw` of a system message: the agent's text just before this message, in the same turn, replaces everything
+ * earlier.
+ */
 export const summaryMark = { liminal: { summary: true } };
 
-/** What a summary should pay attention to; undefined if the message does not ask for a summary. */
+/** The text after `/compact`, the focus of the summary; undefined if the message does not request a summary. */
 export function compactWish(message: string): string | undefined {
   const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
   return whole === undefined ? undefined : wish;
@@ -22,14 +25,14 @@ export function itemsOf(runs: readonly Response[]): OutputItem[] {
   return runs.filter((run) => !isServerTurn(run)).flatMap(({ outputItems }) => outputItems);
 }
 
-/** The session's cost up to the end of these runs, in US dollars, if known. */
+/** The session's cost up to the end of these runs, in US dollars; undefined if no run reports a cost. */
 export function costIn(runs: readonly Response[]): number | undefined {
   return runs.findLast(({ usage }) => usage?.costUsd !== undefined)?.usage?.costUsd;
 }
 
 /**
- * The conversation for a `ModelRequest`, from all items of all turns, oldest first: messages, calls and thoughts from the
- * last summary on, with an output for every call.
+ * Returns the conversation for a `ModelRequest`: the messages, calls and thoughts after the last summary, with one
+ * output for every call.
  */
 export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   const at = items.findLastIndex(isSummaryMark);
@@ -45,7 +48,10 @@ export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
 export const callIdsOf = (conversation: readonly OutputItem[]): string[] =>
   conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : []));
 
-/** The newer half, from a message of the user on. Undefined if nothing can be left out. */
+/**
+ * Returns about the newer half of a conversation, beginning with a message of the user. Returns undefined if nothing
+ * can be left out.
+ */
 export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | undefined {
   const sizes = conversation.map((item) => JSON.stringify(item).length);
   const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
@@ -58,7 +64,7 @@ export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | u
   return last > 0 ? conversation.slice(last) : undefined;
 }
 
-/** The items of a running turn, in the order and with the times that its Response will have. */
+/** The items of a running turn, with the same order and times as in the turn's later Response. */
 export class TurnItems {
   readonly #items = new Map<string, { startedAt: string; item?: OutputItem }>();
 
@@ -75,7 +81,7 @@ export class TurnItems {
     else if (type === 'item_error') this.#failed(payload.itemId, payload.error, timestamp);
   }
 
-  /** Records an item that is still open when the turn ends in an error, so that its text so far is kept. */
+  /** Records an item that is still open when the turn ends with an error, so that its text so far is kept. */
   note(item: OutputItem): void {
     this.#end(item, '');
   }
@@ -91,14 +97,17 @@ export class TurnItems {
   }
 }
 
-/** A message counts even if it broke off, because people have read it; a call or thought that broke off does not. */
+/**
+ * Whether a model is sent the item. A message that broke off is sent, because people have read it; a call or thought
+ * that broke off is not.
+ */
 function isSentToModel(item: OutputItem): boolean {
-  // Items within a call, of a script or another agent, are summed up by the call's output.
+  // The output of a call summarizes the items within it, of a script or another agent.
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
     case 'message':
       if (item.origin === 'system' || isCommand(item)) return false;
-      // People see that the model did not read this message, and may have sent it again.
+      // The page shows that the model did not read this message, so the person may have sent it again.
       if (item.delivery === 'not_taken') return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
@@ -111,7 +120,10 @@ function isSentToModel(item: OutputItem): boolean {
   }
 }
 
-/** Whether the item is a request for a summary that failed: the request was for Liminal, not for the model. */
+/**
+ * Whether the item is a request for a summary that failed: such a request is meant for Liminal, so the model does not
+ * get the item.
+ */
 const isCommand = ({
   origin,
   content,
@@ -120,8 +132,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * Moves messages sent during a turn to where the model read them: before its next item. They began earlier, often during an
- * answer.
+ * Moves a message that was sent during a turn to the place at which the model read it: before the model's next item. A
+ * message that was sent during a turn often began during an earlier answer.
  */
 function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;
@@ -143,7 +155,7 @@ function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
 const isSteered = (item: OutputItem): boolean =>
   item.type === 'message' && item.delivery !== undefined;
 
-/** Gives every call exactly one output, after the call; drops outputs without a call. */
+/** Gives every call exactly one output, directly after the call; drops outputs without a call. */
 function withOutputs(all: readonly OutputItem[]): OutputItem[] {
   const open = new Map<string, string>();
   const result: OutputItem[] = [];
@@ -168,7 +180,7 @@ function withOutputs(all: readonly OutputItem[]): OutputItem[] {
       waiting.push(item);
       continue;
     }
-    // Keep calls of one answer together, and put their outputs before any other item.
+    // Calls of one answer stay together, and their outputs are placed before any other item.
     if (item.type !== 'function_call' || open.has(item.callId)) close();
     if (item.type === 'function_call') open.set(item.callId, item.id);
     result.push(item);
@@ -177,12 +189,12 @@ function withOutputs(all: readonly OutputItem[]): OutputItem[] {
   return result;
 }
 
-/** Marks an output that broke off. */
+/** Marks an output that broke off as not successful. */
 function markCut(item: Extract<OutputItem, { type: 'function_call_output' }>): OutputItem {
   return { ...item, output: `${item.output}\n(The turn ended before this was whole.)` };
 }
 
-/** Drops each call without an output that a later turn has resumed under the same id. */
+/** Drops each call without an output if a later turn has resumed the call under the same id. */
 function withoutMadeAgain(items: readonly OutputItem[]): readonly OutputItem[] {
   const next = new Map<string, OutputItem['type']>();
   const left = new Set<OutputItem>();

@@ -13,7 +13,7 @@ const call = (name: string, text = '{}', problem?: string): WantedCall => ({
 const failed = (output = 'No.'): CallResult => ({ output, success: false });
 const succeeded: CallResult = { output: 'Yes.', success: true };
 
-/** The sentence after each of these steps, if there is one. */
+/** For each of these steps, the sentence with which the turn must end, if it must. */
 function after(
   ...steps: [calls: WantedCall[], answers: CallResult[], finishReason?: string][]
 ): (string | undefined)[] {
@@ -25,7 +25,7 @@ const times = <Step>(count: number, step: Step): Step[] =>
   Array.from({ length: count }, () => step);
 const end = 'So the turn ends here. Send a message to let the model continue in another way.';
 
-test('a call that was run and fails five times in the same way ends the turn', () => {
+test('a call that was run and failed five times in the same way ends the turn', () => {
   expect(after(...times(5, [[call('read')], [failed()]] as [WantedCall[], CallResult[]]))).toEqual([
     ...times(4, undefined),
     `The model has made the same call of read 5 times, and it failed in the same way each time: No. ${end}`,
@@ -42,14 +42,14 @@ test.each([
   expect(said[2]).toContain('the same call of read 3 times');
 });
 
-test('a call without arguments is run', () => {
+test('a call whose arguments are empty is run', () => {
   const said = after(
     ...times(4, [[call('read', ' ')], [failed()]] as [WantedCall[], CallResult[]]),
   );
   expect(said).toEqual(times(4, undefined));
 });
 
-test('calls that differ in name, arguments or output are counted apart', () => {
+test('calls that differ in name, arguments or output are counted separately', () => {
   const steps: [WantedCall[], CallResult[]][] = [
     [[call('read')], [failed()]],
     [[call('write')], [failed()]],
@@ -63,7 +63,7 @@ test('calls that differ in name, arguments or output are counted apart', () => {
   expect(after(...times(4, steps).flat())).toEqual(times(20, undefined));
 });
 
-test('calls that cannot be run count as the same, whatever their arguments and outputs', () => {
+test('calls that cannot be run count as the same call, whatever their arguments and outputs are', () => {
   const steps = ['{"a', '{"ab', '{"abc'].map((text): [WantedCall[], CallResult[]] => [
     [call('write', text)],
     [failed(text)],
@@ -71,7 +71,7 @@ test('calls that cannot be run count as the same, whatever their arguments and o
   expect(after(...steps)[2]).toContain('3 times');
 });
 
-test('a step that succeeds, or has no call, starts the count again', () => {
+test('a step that succeeds, or has no calls, starts the count again', () => {
   const step: [WantedCall[], CallResult[]] = [[call('read')], [failed()]];
   const success: [WantedCall[], CallResult[]] = [[call('read')], [succeeded]];
   const said = after(...times(4, step), success, ...times(4, step), [[], []], ...times(5, step));
@@ -79,7 +79,7 @@ test('a step that succeeds, or has no call, starts the count again', () => {
   expect(said.at(-1)).toContain('5 times');
 });
 
-test('the first failed call of several is named', () => {
+test('if several calls failed, the first one is named', () => {
   const step: [WantedCall[], CallResult[]] = [
     [call('list'), call('read'), call('write')],
     [succeeded, failed('Not read.'), failed('Not written.')],
@@ -89,7 +89,7 @@ test('the first failed call of several is named', () => {
   );
 });
 
-test('repeated calls that a length limit cuts off end the turn, and the limit is given as the reason', () => {
+test('repeated calls that are cut off by a length limit end the turn, and the limit is named as the reason', () => {
   const step: [WantedCall[], CallResult[], string] = [
     [call('write', '{"a')],
     [failed()],
@@ -113,13 +113,13 @@ test.each([
   expect(after(...times(5, step)).at(-1)).toContain(`each time: ${sentence} So the turn`);
 });
 
-test('a long line of an output is cut', () => {
+test('if an output has a long line, the line is cut', () => {
   const step: [WantedCall[], CallResult[]] = [[call('read')], [failed('a'.repeat(10_000))]];
   expect(after(...times(5, step)).at(-1)?.length).toBeLessThan(1_000);
 });
 
 test.each(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'incomplete', 'Length'])(
-  'in an answer that ends with %s, the last call is named as cut off if it is not whole',
+  'in an answer that ended for %s, an incomplete last call is marked as cut off',
   (reason) => {
     const calls = [call('read', '{"a'), call('write', '{"b')];
     const problem = `This was not run: your answer reached its length limit (${reason}) in the middle of the arguments of write. The same call would be cut off again. Make it shorter: write a large file in several smaller calls.`;
@@ -127,7 +127,7 @@ test.each(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'incompl
   },
 );
 
-test('a complete last call, a call with another problem, and all calls of a complete answer are unchanged', () => {
+test('a complete last call, a call with another problem, and all calls of a complete answer do not change', () => {
   const whole = [call('read', '{"a'), call('write')];
   expect(withCutNamed(whole, 'length')).toEqual(whole);
   const odd = [call('write', '{"b', 'There is no such tool.')];

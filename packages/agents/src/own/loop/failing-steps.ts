@@ -1,13 +1,13 @@
-/** Ends the turn of a model that repeats a failing step; without it the turn would run to its limit of requests. */
+/** Ends the turn of a model that repeats a failing step; otherwise the turn would continue to its limit of requests. */
 import { cutText } from '@liminal/protocol';
 import { isRecord, parseLine } from '../../base/parse-line.ts';
 import type { CallResult } from './script-tool.ts';
 import type { WantedCall } from './waiting-calls.ts';
 
-/** How often a step may fail in the same way before its turn ends: for a call that cannot be run, and for one that was run. */
+/** The number of equal failures that end the turn: of a call that cannot be run, and of a call that was run. */
 const [mostNotRun, mostRun] = [3, 5];
 
-/** The makers' finish reasons for an answer that reached a limit of length. */
+/** The makers' finish reasons for answers that reached a length limit. */
 export const lengthReasons = new Set([
   'length',
   'max_tokens',
@@ -19,10 +19,13 @@ export const lengthReasons = new Set([
 const isCutByLength = (finishReason: string): boolean =>
   lengthReasons.has(finishReason.toLowerCase());
 
-/** Whether arguments are a JSON object, or empty, which means an empty object. */
+/** Whether arguments are a JSON object; an empty text counts as an empty object. */
 const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
 
-/** The calls of an answer; if it ended at a limit of length and its last call is not whole, that call gets a problem. */
+/**
+ * Returns the calls of an answer. If the answer ended at a length limit and its last call is incomplete, that call gets
+ * a `problem`.
+ */
 export function withCutNamed<Call extends WantedCall>(
   calls: readonly Call[],
   finishReason: string,
@@ -38,11 +41,11 @@ export function withCutNamed<Call extends WantedCall>(
 const cutProblem = (name: string, finishReason: string): string =>
   `This was not run: your answer reached its length limit (${finishReason}) in the middle of the arguments of ${name}. The same call would be cut off again. Make it shorter: write a large file in several smaller calls.`;
 
-/** Counts the failing steps of a turn; a step is the calls of one answer, with their outputs. */
+/** Counts the failing steps of a turn. A step is the calls of one answer, with their outputs. */
 export class FailingSteps {
   readonly #counts = new Map<string, number>();
 
-  /** Why the turn must end, as a sentence for people; undefined while it may continue. */
+  /** Returns why the turn must end, as a sentence for people; undefined if the turn may continue. */
   add(
     calls: readonly WantedCall[],
     answers: readonly CallResult[],
@@ -69,7 +72,10 @@ export class FailingSteps {
 const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
-/** The key by which failures are compared. Arguments that were cut off or are not JSON differ by chance each time. */
+/**
+ * The key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not JSON, vary
+ * by chance, so they are not compared.
+ */
 const failureKey = (call: WantedCall, answer: CallResult | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 

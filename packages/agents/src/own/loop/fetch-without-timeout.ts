@@ -6,27 +6,28 @@ import { ModelError } from './model-error.ts';
 type ResponseBody = Dispatcher.ResponseData['body'];
 
 /**
- * Node's own fetch fails after five minutes without headers or without another byte. A local server that reads a long
- * conversation, and a model that thinks, are silent for longer. The session's watchdog decides how long is too long.
+ * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. A local server that reads a long
+ * conversation, and a model that thinks, may be silent for longer. For models, the session's watchdog limits the
+ * silence instead.
  */
 const agent = proxyingDispatcher();
 const redirect = interceptors.redirect({ maxRedirections: 20, throwOnMaxRedirect: true });
 const decompress = interceptors.decompress({ skipStatusCodes: [], skipErrorResponses: false });
 const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** The most bytes, unpacked, of an answer or of one of its events; of a list of models; of an error. */
+/** The largest sizes in bytes, unpacked: of an answer or one of its events, of a list of models, and of an error. */
 const [maxAnswer, maxList, maxError] = [32 * 1024 * 1024, 4 * 1024 * 1024, 1024 * 1024];
-/** The most bytes, unpacked, of all events of an answer: the longest answers have about 50 MiB. */
+/** The largest size of all events of an answer together, in bytes, unpacked; the longest answers have about 50 MiB. */
 const maxEvents = 256 * 1024 * 1024;
 
 /** Statuses of responses without a body. */
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * A `fetch` for a maker's SDK. It waits without a limit and sends only text. It takes far less processor time than a `fetch`
- * that implements the whole standard, which matters if a model calls many tools. Reading the body rejects with a RangeError
- * if the body, or an event in it, is too large.
- * @throws TypeError as `fetch` does, with the reason as its cause; the signal's reason if it aborts.
+ * A `fetch` for a maker's SDK. Waits without a limit, and sends only text. Needs far less processor time than an
+ * implementation of the whole fetch standard, which matters if a model calls many tools. Reading the body rejects with
+ * a RangeError if the body, or one event in it, is too large.
+ * @throws TypeError in the same cases as `fetch`, with the reason as its cause; the signal's reason if it aborts.
  */
 export async function fetchWithoutTimeout(
   input: string | URL | Request,
@@ -63,8 +64,8 @@ export async function fetchWithoutTimeout(
 }
 
 /**
- * Rejects a redirect to another server: that server would get the conversation and the key, which is in a header that only
- * its maker knows, and may be a server that only this machine can reach.
+ * Rejects a redirect to another server. The other server would get the conversation, and the key, which is in a header
+ * that only the maker's client knows. The other server may also be one that only this machine can reach.
  */
 const sameServerOnly =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>
@@ -77,12 +78,14 @@ const sameServerOnly =
     return true;
   };
 
-/** Whether a redirect stays on its server. A redirect from http to https on the same host counts as staying. */
+/**
+ * Whether a redirect leads to the same server. A redirect from http to https on the same host leads to the same server.
+ */
 export const isSameServer = (from: URL, to: URL): boolean =>
   to.origin === from.origin ||
   (from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname);
 
-/** The longest time that a timer supports, ms; used as an SDK's own limit. */
+/** The longest time that a timer supports, in ms; given to an SDK as its own limit. */
 export const longestTimer = 2 ** 31 - 1;
 
 const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
@@ -90,7 +93,10 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
     [said].flat().map((one): [string, string] => [name, one]),
   );
 
-/** Most servers name the type of a list or of a whole answer; any other response is read as events. */
+/**
+ * Most servers send a content type for a list or for an answer that is not streamed; every other response is read as
+ * events.
+ */
 function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
   if (answer.statusCode >= 400) return { isEvents: false, most: maxError };
   if (method === 'GET') return { isEvents: false, most: maxList };
@@ -114,7 +120,10 @@ function streamOf(
   return boundedAnswer(next, () => void body.destroy(), bound);
 }
 
-/** An error of `fetchWithoutTimeout` itself, such as a rejected redirect, which the SDKs hide in the causes of their errors. */
+/**
+ * An error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of `fetch` in
+ * the causes of their own errors.
+ */
 export function ownRefusal(thrown: unknown): ModelError | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ModelError) return error;

@@ -1,16 +1,19 @@
 import { ModelError } from './model-error.ts';
 
-/** The secrets of a server: its key, and those header values that are long enough to be secrets. */
+/** The secrets of a server: its key, and each header value that is long enough to be a secret. */
 export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>
   [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
     .filter((value) => value === apiKey || value.length >= shortest)
     .filter((value) => value !== '')
-    // Longest first, because one secret may be the beginning of another.
+    // The longest first, because one secret may be the beginning of another.
     .toSorted((a, b) => b.length - a.length);
 
 const shortest = 8;
 
-/** The error without secrets that the server has repeated. @param mark - Replaces each secret. */
+/**
+ * The error without the secrets that the server's message repeats.
+ * @param mark - The text that replaces each secret.
+ */
 export function withoutSecrets(
   error: ModelError,
   secrets: readonly string[],

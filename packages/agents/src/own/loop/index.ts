@@ -1,4 +1,4 @@
-/** Bare models as agents: the conversation, the tool loop, and the contract for the makers of models. */
+/** Bare models as agents: the conversation, the tool loop, and the interface for clients of makers' APIs. */
 export type { ModelPrices, ModelServer } from './catalog.ts';
 export { createModelProviders, type ModelOptions } from './model-driver.ts';
 export { LazyClient } from './lazy-client.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { InlineThinking, type TextPiece } from './inline-thinking.ts';
 
-/** The pieces of an answer that arrives in these parts; neighbours of one kind are joined. */
+/** The pieces that result if an answer arrives in these parts; adjacent pieces of one kind are joined. */
 function read(pieces: readonly string[]): string[] {
   const thinking = new InlineThinking();
   const found = [...pieces.flatMap((piece) => thinking.read(piece)), ...thinking.end()];
@@ -14,7 +14,7 @@ function read(pieces: readonly string[]): string[] {
   return joined.map((one) => (one.kind === 'all thinking' ? one.kind : `${one.kind}: ${one.text}`));
 }
 
-/** The text as a whole, in single characters, and cut once at each position. */
+/** The text as one piece, as single characters, and cut into two at each position. */
 function cuts(text: string): string[][] {
   const places = Array.from({ length: text.length }, (_, at) => at);
   return [[text], text.split(''), ...places.map((at) => [text.slice(0, at), text.slice(at)])];
@@ -99,7 +99,7 @@ test.each<[title: string, text: string, found: string[]]>([
   for (const pieces of cuts(text)) expect(read(pieces), JSON.stringify(pieces)).toEqual(found);
 });
 
-test('words are returned at once unless they may be the beginning of a tag', () => {
+test('words are returned at once unless they may be the start of a tag', () => {
   const thinking = new InlineThinking();
   expect(thinking.read('  ')).toEqual([]);
   expect(thinking.read('<thin')).toEqual([]);
@@ -112,7 +112,7 @@ test('words are returned at once unless they may be the beginning of a tag', () 
   expect(thinking.end()).toEqual([]);
 });
 
-test('thinking is recognized after at most a thousand characters of space', () => {
+test('thinking is recognized after at most a thousand white-space characters', () => {
   const after = (space: number): string[] =>
     read([' '.repeat(space), '<think>I</think>']).map((one) => one.trimEnd());
   expect(after(1_000)).toEqual(['thinking: I']);

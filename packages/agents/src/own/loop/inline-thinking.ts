@@ -1,32 +1,35 @@
 /**
- * Finds thinking within a model's text: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and others write it
- * if their server does not remove it. Some templates write the opening tag themselves, so that the answer has only the
- * closing tag. Pure.
+ * Finds thinking in a model's text: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and others write
+ * it, unless their server removes it. Some chat templates already contain the opening tag, so that the answer has only
+ * the closing tag. Pure.
  */
 
 /** A classified piece of the answer's text. */
 export type TextPiece =
   | { kind: 'words' | 'thinking'; text: string }
-  /** All words so far were thinking, which has now ended. */
+  /** All earlier words of the answer were thinking, which ends here. */
   | { kind: 'all thinking' };
 
 const [open, close] = ['<think>', '</think>'];
 const quotes = new Set(['"', "'", '“', '‘']);
 
-/** The most white-space characters before the tag. */
+/** The most white-space characters before an opening tag. */
 const maxSpace = 1_000;
 
 /** Reads the text of one answer, in pieces of any size. */
 export class InlineThinking {
   #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
-  /** Text that may be the start of a tag, or white space of which the kind is not yet known. */
+  /** Text that may be the start of a tag, or white space whose kind is not known yet. */
   #held = '';
-  /** The text of the current line. */
+  /** The current line of the words so far. */
   #line = '';
-  /** Whether a code block is open in the text. */
+  /** Whether the words so far have an open code block. */
   #isCode = false;
 
-  /** Returns the pieces known so far. @param text - The next part of the answer. */
+  /**
+   * Returns the pieces whose kind is now known.
+   * @param text - The next part of the answer.
+   */
   read(text: string): TextPiece[] {
     this.#held += text;
     const pieces: TextPiece[] = [];
@@ -37,7 +40,7 @@ export class InlineThinking {
     return pieces.filter((piece) => piece.kind === 'all thinking' || piece.text !== '');
   }
 
-  /** Returns the held text at the end of the answer. */
+  /** Returns the text that was held back, at the end of the answer. */
   end(): TextPiece[] {
     const text = this.#held;
     this.#held = '';
@@ -85,7 +88,7 @@ export class InlineThinking {
     return [];
   }
 
-  /** A closing tag in the text ends thinking, unless the text is about the tag. */
+  /** A closing tag in the words ends thinking, unless the tag is quoted. */
   #words(): TextPiece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
@@ -115,7 +118,7 @@ export class InlineThinking {
     return text;
   }
 
-  /** Whether the text that follows is quoted, or code. */
+  /** Whether the text after the words so far is quoted, or code. */
   get #isQuoted(): boolean {
     const isSpan = this.#line.split('`').length % 2 === 0;
     return this.#isCode || isFence(this.#line) || isSpan || quotes.has(this.#line.at(-1) ?? '');
@@ -130,7 +133,7 @@ export class InlineThinking {
 
 const isFence = (line: string): boolean => line.trimStart().startsWith('```');
 
-/** The length of a text without an end that may be the start of a tag. */
+/** The length of the text without an ending that may be the start of a tag. */
 function sureLength(text: string): number {
   const last = text.slice(-close.length);
   for (let from = 0; from < last.length; from += 1) {

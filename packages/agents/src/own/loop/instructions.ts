@@ -1,12 +1,12 @@
 import type { HiddenFolders } from '../../base/hidden-folders.ts';
 import { type Folders, findPlace, openFile } from '../tools/project/project-path.ts';
 
-/** Files with a project's instructions to agents; the first that exists is used. */
+/** Files with a project's instructions for agents; only the first existing file is used. */
 const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
-/** How many bytes of such a file are read. */
+/** The largest part of such a file that is read, in bytes. */
 const maxProjectFile = 64 * 1024;
 
-/** The system prompt of a model. */
+/** Returns the system prompt of a model. */
 export async function instructionsFor(
   folders: Folders,
   hiddenFolders: HiddenFolders,
@@ -32,7 +32,7 @@ async function projectInstructions(
   hiddenFolders: HiddenFolders,
 ): Promise<string | undefined> {
   for (const name of projectFiles) {
-    // Do not follow a link out of the project: its target would be sent to the model's server.
+    // Links out of the project are not followed, because the linked file would be sent to the model's server.
     const text = await beginningOf(folders, name, hiddenFolders).catch(() => undefined);
     if (text !== undefined) return text;
   }

@@ -7,12 +7,12 @@ const interfaces: Record<string, string> = {
   openai: 'OpenAI’s interface',
   anthropic: 'Anthropic’s interface',
 };
-/** How many models are named. */
+/** The most models whose names are shown. */
 const named = 3;
 
 /**
- * Asks a server for its list of models: this needs a correct address and key, but no working model. Rejects with the reason
- * if the server cannot be asked.
+ * Requests a server's list of models: that needs a correct address and key, but no working model. Rejects with the
+ * reason if the request fails.
  */
 export async function introduce(server: ModelServer, limitMs: number): Promise<AgentIntroduction> {
   const { client, model } = server;
@@ -33,7 +33,7 @@ export async function introduce(server: ModelServer, limitMs: number): Promise<A
 
 const wouldDo = 'If it lists no models, set the "model" of its configuration.';
 
-/** Error codes of servers that may have models but list none. */
+/** Error codes with which a server may have models but no list of them. */
 const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
 
 function modelNames(models: readonly ListedModel[]): string {

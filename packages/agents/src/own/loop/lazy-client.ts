@@ -1,7 +1,9 @@
 import type { AnswerWriter } from './answer-writer.ts';
 import type { ListedModel, ModelAnswer, ModelClient, ModelRequest } from './model-client.ts';
 
-/** A client that is loaded at its first request: a maker's SDK is large, and most servers do not need it. */
+/**
+ * A client that is loaded at its first request, because a maker's SDK is large and most servers do not need the SDK.
+ */
 export class LazyClient implements ModelClient {
   readonly providerId: string;
   readonly #load: () => Promise<ModelClient>;

@@ -29,25 +29,30 @@ import { type Tool, ToolError, type ToolResult } from '../tools/index.ts';
 import { mcpLimits, type McpLimits, McpTraffic } from './mcp-traffic.ts';
 
 export interface McpSurroundings {
-  /** The working directory of the servers' programs. */
+  /** The working directory of the programs of MCP servers. */
   projectDir: string;
   /** Environment variables that the programs do not get. */
   hiddenVariables: readonly string[];
   /** Limits how many servers of all sessions start at the same time. */
   starts: FairSemaphore;
-  /** Reports, in a sentence, that a server failed or what it said when it ended; `undefined` once the server works. */
+  /**
+   * Reports a sentence about the server: that it failed, or what it wrote before it ended. Reports `undefined` when the
+   * server works again.
+   */
   onProblem: (server: string, problem: string | undefined) => void;
   /** Default: `mcpLimits`. */
   limits?: Partial<McpLimits>;
 }
 
-/** The longest tool name that all makers accept, characters. */
+/** The length of the longest tool name that all makers accept, in characters. */
 const maxName = 64;
 
 /** The most characters of a server's error that are shown. */
 const maxErrorText = 2_000;
 
-/** One server: connected when its tools are first requested, and again after the connection was lost. */
+/**
+ * The connection to one server. Connects when the tools are first requested, and again after the connection was lost.
+ */
 export class McpConnection {
   readonly #name: string;
   readonly #server: McpServer;
@@ -56,7 +61,7 @@ export class McpConnection {
   readonly #mark = processMark('tools');
   #connecting: Promise<Tool[]> | undefined;
   #client: Client | undefined;
-  /** Resolves when the last connection has ended. */
+  /** Resolves when the previous connection has ended. */
   #ending: Promise<void> = Promise.resolve();
   readonly #closing = new AbortController();
 
@@ -74,7 +79,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    // Do not wait for the server's start, which can take long.
+    // The start of the server, which can take long, is not awaited.
     this.#closing.abort();
     await this.#connecting;
     await this.#end(this.#client);
@@ -99,7 +104,7 @@ export class McpConnection {
     const late = AbortSignal.timeout(startMs);
     const ended = AbortSignal.any([this.#closing.signal, late, exceeded.signal]);
     try {
-      // The SDK waits without a limit for some of a server's responses.
+      // For some of a server's responses the SDK waits without a limit.
       const giveUp = once(ended, 'abort').then(() => Promise.reject(ended.reason));
       const tools = await Promise.race([this.#start(client, traffic, ended), giveUp]);
       hasStarted = true;
@@ -143,7 +148,7 @@ export class McpConnection {
     return new StdioClientTransport({ command: program, args, env, cwd, stderr: 'ignore' });
   }
 
-  /** The tools that are used; reports a problem if the server lists more. */
+  /** Returns the tools within the limits; reports a problem if the server lists more. */
   async #list(client: Client, options: { signal: AbortSignal }): Promise<McpTool[]> {
     const { pages, tools: most, toolSize, toolsSize } = this.#limits;
     const used: McpTool[] = [];
@@ -151,7 +156,8 @@ export class McpConnection {
     let cursor: string | undefined;
     for (let page = 1; page === 1 || cursor !== undefined; page += 1) {
       if (page > pages) throw new Error(`Its list of tools has more than ${pages} pages.`);
-      // The SDK's `listTools` compiles the server's schemas, whose patterns can run for ever.
+      // The SDK's `listTools` is not used, because it compiles the server's schemas, and their patterns may run
+      // forever.
       const request = { method: 'tools/list' as const, params: { cursor } };
       const { tools, nextCursor } = await client.request(request, ListToolsResultSchema, options);
       for (const tool of tools) {
@@ -172,7 +178,7 @@ export class McpConnection {
     return used;
   }
 
-  /** Drops the connection; the next message connects again. */
+  /** Drops the connection; the next request connects again. */
   #lost(client: Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
@@ -253,18 +259,18 @@ function asTool(
 }
 
 /**
- * A hash of how a server is reached. Permissions for tools are bound to the hash and not to the server's name, because a
- * session may add its own server under the name of another server.
+ * A hash of the program or address of a server. Permissions for tools depend on this hash and not on the server's name,
+ * because a session may add its own server under the name of another server.
  */
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 
 /**
- * `mcp__<server>__<tool>`, as other agents name them, and short enough for every maker. A name that would not identify the
- * server and the tool ends with a hash of both.
+ * The tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker. The
+ * tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker.
  */
 function toolNameOf(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;
-  // The first `__` must be the end of the server's name.
+  // In an unambiguous name, the first `__` ends the server's name.
   const isClear = !server.includes('__') && !server.endsWith('_');
   if (isClear && plain.length <= maxName && /^[\w-]+$/.test(plain)) return plain;
   const cleaned = plain.replaceAll(/[^\w-]/g, '_').slice(0, maxName - hashLength - 1);
@@ -287,7 +293,7 @@ function toToolResult({ content, structuredContent, isError = false }: CallToolR
 
 type McpContent = CallToolResult['content'][number];
 
-/** A content part as text for the model and as a block for people. */
+/** Converts a content part to text for the model and a block for people. */
 function toPart(part: McpContent): { text?: string; block?: ContentBlock } {
   switch (part.type) {
     case 'text':

@@ -2,7 +2,7 @@ import type { McpServers } from '@liminal/protocol';
 import type { Tool } from '../tools/index.ts';
 import type { McpConnection, McpSurroundings } from './mcp-connection.ts';
 
-/** The tools of a session's configured MCP servers. The servers' programs end with the session. */
+/** The tools of the MCP servers that are configured for a session. The servers' programs end with the session. */
 export class McpTools {
   readonly #servers: McpServers;
   readonly #surroundings: McpSurroundings;
@@ -14,7 +14,10 @@ export class McpTools {
     this.#surroundings = surroundings;
   }
 
-  /** The servers' tools; connects to servers that are not connected. None once the session is closed. Never rejects. */
+  /**
+   * Returns the servers' tools, after connecting to servers that are not connected. Returns no tools once the session
+   * is closed. Never rejects.
+   */
   async tools(): Promise<Tool[]> {
     const { signal } = this.#closing;
     if (signal.aborted) return [];
@@ -22,11 +25,11 @@ export class McpTools {
     const connections = await this.#connections;
     const start = async (one: McpConnection): Promise<Tool[]> => {
       const found = this.#surroundings.starts.run(this, async () => one.tools(), signal);
-      // `found` rejects only if the session has ended.
+      // `found` rejects only if the session was closed.
       return found.catch((): Tool[] => []);
     };
     const tools = (await Promise.all(connections.map(start))).flat();
-    // Model servers reject a request in which two tools have the same name.
+    // Of several tools with one name only the first is used, because model servers reject a request with equal names.
     return [...Map.groupBy(tools, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
   }
 
@@ -36,7 +39,7 @@ export class McpTools {
     await Promise.all(connections.map(async (one) => one.close()));
   }
 
-  /** Loads the SDK only if there are servers, because the SDK is large. */
+  /** The SDK is large, so it is loaded only if there are servers. */
   async #open(): Promise<McpConnection[]> {
     const servers = Object.entries(this.#servers);
     if (servers.length === 0) return [];

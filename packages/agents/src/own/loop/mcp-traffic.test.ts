@@ -12,7 +12,7 @@ afterEach(() => {
 const address = 'https://mcp.example/mcp';
 const mib = 1024 * 1024;
 
-/** The traffic of a server that responds to HTTP requests with these answers, one after another. */
+/** The traffic with a server that sends these answers to HTTP requests, one after another. */
 function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] = []) {
   const excesses: string[] = [];
   const asked: [url: string, init: RequestInit | undefined][] = [];
@@ -26,7 +26,7 @@ function traffic(limits: Partial<McpLimits> = {}, answers: (Response | Error)[] 
   return { traffic: made, excesses, asked };
 }
 
-/** Watches a server's transport; returns a function that sends a message of the server. */
+/** Watches a server's transport; the returned function delivers a message from the server. */
 function watched(made: McpTraffic): (message: object) => void {
   const transport = {} as Transport;
   expect(made.watch(transport)).toBe(transport);
@@ -37,7 +37,7 @@ const notice = { method: 'note' };
 const question = { method: 'ask', id: 1 };
 const answer = { id: 1, result: {} };
 
-test('more messages than the limit in a minute are an excess, which is reported once', () => {
+test('more messages in a minute than the limit are an excess, which is reported once', () => {
   const { traffic: made, excesses } = traffic({ messagesPerMinute: 3, requestsPerMinute: 1 });
   const receive = watched(made);
   for (const message of [notice, answer, notice]) receive(message);
@@ -49,7 +49,7 @@ test('more messages than the limit in a minute are an excess, which is reported 
   expect(made.excess).toMatchObject({ code: 'MCP_EXCESS', message: excesses[0] });
 });
 
-test('more requests than the limit in a minute are an excess; notifications and answers do not count', () => {
+test('more requests in a minute than the limit are an excess; notifications and answers do not count', () => {
   const { traffic: made, excesses } = traffic({ requestsPerMinute: 2 });
   const receive = watched(made);
   for (const message of [question, notice, answer, question, notice, answer]) receive(message);
@@ -58,7 +58,7 @@ test('more requests than the limit in a minute are an excess; notifications and 
   expect(excesses).toEqual(['It sent more than 2 requests in a minute.']);
 });
 
-test('the count begins again after a minute', () => {
+test('after a minute, the count begins again', () => {
   vi.advanceTimersByTime(100_000);
   const { traffic: made, excesses } = traffic({ messagesPerMinute: 2 });
   const receive = watched(made);
@@ -75,7 +75,7 @@ test('the count begins again after a minute', () => {
   expect(excesses).toHaveLength(1);
 });
 
-test('a request keeps its method, headers and body, and follows no redirect by itself', async () => {
+test('a request keeps its method, headers and body, and does not follow redirects by itself', async () => {
   const { traffic: made, asked } = traffic();
   const init = { method: 'POST', headers: { key: 'secret' }, body: '{}' };
   const response = await made.fetch(address, init);
@@ -83,7 +83,7 @@ test('a request keeps its method, headers and body, and follows no redirect by i
   expect(asked).toEqual([[address, { ...init, redirect: 'manual' }]]);
 });
 
-test('an answer keeps its status and headers', async () => {
+test('an answer’s status and headers do not change', async () => {
   const headers = { 'x-session': 'one' };
   const { traffic: made } = traffic({}, [
     new Response('No.', { status: 404, statusText: 'Not there', headers }),
@@ -95,7 +95,7 @@ test('an answer keeps its status and headers', async () => {
   expect((await made.fetch(address, { method: 'POST' })).status).toBe(202);
 });
 
-test('more event streams than the limit in a minute are an excess; calls do not count', async () => {
+test('more event streams in a minute than the limit are an excess; calls do not count', async () => {
   const { traffic: made, excesses, asked } = traffic({ streamsPerMinute: 2 });
   for (const method of ['GET', 'POST', 'POST', undefined, 'POST']) {
     await (await made.fetch(address, method === undefined ? undefined : { method })).text();
@@ -108,7 +108,7 @@ test('more event streams than the limit in a minute are an excess; calls do not 
 
 const post = { method: 'POST' };
 
-test('more requests than the limit without a whole answer are an excess', async () => {
+test('more requests without a complete answer than the limit are an excess', async () => {
   const { traffic: made, excesses, asked } = traffic({ openRequests: 2 });
   await made.fetch(address, post);
   await made.fetch(address, post);
@@ -133,7 +133,7 @@ test.each<[string, Response | Error, (response: Response) => Promise<unknown>]>(
   await made.fetch(address, post).then(use, () => {});
   const next = await made.fetch(address, post);
   expect(excesses).toEqual([]);
-  // The request was counted once: the next request is still open.
+  // The first request was released only once: the next one is still open, so a further request exceeds the limit.
   await expect(made.fetch(address, post)).rejects.toThrow(McpExcess);
   await next.text();
 });
@@ -149,7 +149,7 @@ test.each([
   expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
 });
 
-test('a stream of events may be longer than the limit of one message', async () => {
+test('a stream of events may be longer than the limit for one message', async () => {
   const event = `data: ${'a'.repeat(mib)}\n\n`;
   const events = new Blob([event, event, event]).stream();
   const headers = { 'content-type': 'Text/Event-Stream; charset=utf-8' };
@@ -164,7 +164,7 @@ const redirect = (location: string, status = 307) =>
   new Response('moved', { status, headers: { location } });
 
 test.each([301, 302, 303, 307, 308])(
-  'a redirect with the status %i within the server is followed, with the whole request',
+  'a redirect with the status %i on the same server is followed, with the whole request',
   async (status) => {
     const { traffic: made, asked } = traffic({}, [redirect('/other?a=1', status)]);
     const init = { method: 'POST', body: '{}' };
@@ -185,7 +185,7 @@ test('an answer is a redirect only if it has a redirect status and a location', 
   expect((await made.fetch(address, post)).status).toBe(302);
 });
 
-test('SAFE: a redirect to another server, or to nothing, is refused', async () => {
+test('SAFE: a redirect to another server, or without an address, is refused', async () => {
   const { traffic: made, asked } = traffic({}, [
     redirect('https://other.example/mcp'),
     redirect('http://['),
@@ -197,7 +197,7 @@ test('SAFE: a redirect to another server, or to nothing, is refused', async () =
   expect(asked).toHaveLength(2);
 });
 
-test('twenty redirects are followed, and no more', async () => {
+test('up to twenty redirects are followed', async () => {
   const chain = (count: number) => Array.from({ length: count }, () => redirect('/again'));
   const first = traffic({}, chain(20));
   expect(await (await first.traffic.fetch(address, post)).text()).toBe('Hi');
@@ -213,14 +213,17 @@ test.each([
   [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
   [Object.assign(new Error('connect'), { code: 7 }), 'connect'],
   [new Error('no route'), 'no route'],
-])('a server that cannot be reached is named with the reason: %s', async (cause, why) => {
-  const { traffic: made } = traffic({}, [new TypeError('fetch failed', { cause })]);
-  const asking = made.fetch(`${address}?key=secret`, post);
-  await expect(asking).rejects.toThrow(`https://mcp.example could not be reached (${why}).`);
-  await expect(asking).rejects.toMatchObject({ cause });
-});
+])(
+  'the error about a server that cannot be reached names the server and the reason: %s',
+  async (cause, why) => {
+    const { traffic: made } = traffic({}, [new TypeError('fetch failed', { cause })]);
+    const asking = made.fetch(`${address}?key=secret`, post);
+    await expect(asking).rejects.toThrow(`https://mcp.example could not be reached (${why}).`);
+    await expect(asking).rejects.toMatchObject({ cause });
+  },
+);
 
-test('any other error is unchanged', async () => {
+test('any other error does not change', async () => {
   const [plain, without] = [new Error('aborted'), new TypeError('no cause')];
   const { traffic: made } = traffic({}, [plain, without]);
   await expect(made.fetch(address, post)).rejects.toBe(plain);

@@ -5,24 +5,24 @@ import { refusalOfProxy, throughProxy } from '../proxy/index.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 import { isSameServer } from './fetch-without-timeout.ts';
 
-/** Limits on the traffic of one MCP server, so that it can neither fill the memory nor hold up a turn. */
+/** Limits on the traffic of one MCP server, so that the server cannot fill the memory or block a turn. */
 export interface McpLimits {
-  /** How long the initialization and the whole list of tools may take together, ms. */
+  /** The time for the initialization and the whole list of tools together, in ms. */
   startMs: number;
-  /** How long a call may take without reports of progress, and with them, ms. */
+  /** The time for a call, in ms: between two reports of progress, and in total. */
   callMs: number;
   callTotalMs: number;
-  /** Bytes of an HTTP message. The SDK has the same bound for a line of a program. */
+  /** The largest HTTP message, in bytes. For a line of a program, the SDK has the same limit. */
   messageSize: number;
-  /** HTTP requests whose response is not complete. */
+  /** The most HTTP requests whose responses are not complete. */
   openRequests: number;
-  /** Messages of any kind; requests by the server; event streams opened by Liminal. */
+  /** The most messages of any kind, requests by the server, and event streams opened by Liminal. */
   messagesPerMinute: number;
   requestsPerMinute: number;
   streamsPerMinute: number;
-  /** Pages of the list of tools. */
+  /** The most pages of the list of tools. */
   pages: number;
-  /** Tools that are used, and the characters of JSON of one tool and of all tools. */
+  /** The most tools that are used, and the largest size of one tool and of all tools, in characters of JSON. */
   tools: number;
   toolSize: number;
   toolsSize: number;
@@ -43,7 +43,7 @@ export const mcpLimits: McpLimits = {
   toolsSize: 1024 * 1024,
 };
 
-/** A server has exceeded a limit. The message is a sentence about “it”. */
+/** The error for a server that has exceeded a limit. The message is a sentence with “It” for the server. */
 export class McpExcess extends LiminalError {
   constructor(message: string) {
     super('MCP_EXCESS', message);
@@ -60,7 +60,7 @@ export class McpTraffic {
   #open = 0;
   excess: McpExcess | undefined;
 
-  /** @param onExcess - Closes the connection. */
+  /** @param onExcess - Must close the connection. */
   constructor(limits: McpLimits, onExcess: (excess: McpExcess) => void) {
     this.#limits = limits;
     this.#onExcess = onExcess;
@@ -69,7 +69,7 @@ export class McpTraffic {
     this.#streams = new Rate(limits.streamsPerMinute);
   }
 
-  /** Counts what a transport receives. Call it before the transport is connected. */
+  /** Counts the messages that a transport receives. Call this method before the transport is connected. */
   watch<T extends Transport>(transport: T): T {
     transport.onmessage = (message: JSONRPCMessage) => {
       const { messagesPerMinute, requestsPerMinute } = this.#limits;
@@ -82,7 +82,7 @@ export class McpTraffic {
     return transport;
   }
 
-  /** A `fetch` for a transport, with bounded responses. */
+  /** A `fetch` for a transport, with limits on the size of responses. */
   readonly fetch: FetchLike = async (url, init) => {
     const { openRequests, streamsPerMinute } = this.#limits;
     if (this.#open >= openRequests) {
@@ -108,7 +108,7 @@ export class McpTraffic {
     }
   };
 
-  /** @param close - Called when the response is complete or was given up. */
+  /** @param close - Called when the response is complete or was abandoned. */
   #bounded(response: Response, body: ReadableStream<Uint8Array>, close: () => void): Response {
     const { messageSize: most } = this.#limits;
     const { status, statusText, headers } = response;
@@ -143,7 +143,7 @@ export class McpTraffic {
   }
 }
 
-/** Allows a number of events in each minute. */
+/** Limits the number of events in each minute. */
 class Rate {
   readonly #most: number;
   #since = 0;
@@ -153,7 +153,7 @@ class Rate {
     this.#most = most;
   }
 
-  /** Whether one more event is allowed; counts the event. */
+  /** Counts an event, and returns whether it is allowed. */
   take(): boolean {
     const now = performance.now();
     if (now - this.#since > 60_000) [this.#since, this.#count] = [now, 0];
@@ -166,7 +166,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 20;
 
 /**
- * A `fetch` that follows redirects only within the same server, and repeats the request unchanged: another server would get
+ * A `fetch` that follows redirects only on the same server, and repeats the request unchanged. Another server would get
  * the call and the headers with their keys, and may be a server that only this machine can reach.
  */
 async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
@@ -188,7 +188,10 @@ async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Res
   throw new Error(`It redirects more than ${maxRedirects} times.`);
 }
 
-/** Unpacks why a server could not be reached, which `fetch` hides in its causes. */
+/**
+ * Returns an error with the reason why a server could not be reached; `fetch` has the reason only in its error's
+ * causes.
+ */
 function unreachableError(url: string | URL, error: unknown): unknown {
   if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return error;
   const { cause } = error;

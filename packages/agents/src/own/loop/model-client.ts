@@ -1,9 +1,9 @@
-/** The contract for a maker's interface: one request, and its streamed answer as items of a turn. */
+/** The interface of the clients for makers' APIs: one request, and its streamed answer as items of a turn. */
 import type { OutputItem, Usage } from '@liminal/protocol';
 import type { AnswerWriter } from './answer-writer.ts';
 import type { Citation } from './citations.ts';
 
-/** A tool as it is described to a model. */
+/** The description of a tool that a model gets. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -16,45 +16,56 @@ export interface ModelRequest {
   /** The system prompt. */
   instructions: string;
   /**
-   * The conversation as the log has it, oldest first: messages (those of `user` with the bytes of their `blocks`),
-   * reasoning, calls and their outputs, of any maker. `raw` is only for the maker that sent it. Every call has its output
-   * after it.
+   * The conversation as in the log, oldest first: messages (user messages with the bytes of their `blocks`), reasoning,
+   * calls and their outputs, from any maker. `raw` may be used only by the client of the maker that sent it. Every call
+   * is followed by its output.
    */
   conversation: readonly OutputItem[];
-  /** The ids of all calls, including calls that were converted to words; default: the ids of `conversation`'s calls. */
+  /**
+   * The ids of all calls, including calls that were converted to text; default: the ids of the calls in `conversation`.
+   */
   callIds?: readonly string[];
-  /** Empty for a model that calls no tools: the conversation then has no calls and outputs. */
+  /** Empty for a model without tools; the conversation then has no calls and outputs. */
   tools: readonly ToolDefinition[];
-  /** Whether the model must answer in words: tools are listed only because the conversation has calls of them. */
+  /**
+   * Whether the model must answer in text. The tools are then listed only because earlier items are calls of these
+   * tools.
+   */
   isWithoutCalls?: boolean;
-  /** How much the model should think, if that can be set: `none`, `low`, `medium`, `high`. */
+  /** The amount of thinking, if the model has such a setting: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
-  /** The field in which the server wants the reasoning that led to a call; found and set by the makers' clients. */
+  /**
+   * The name of the field in which the server expects the reasoning before a call; found and set by the makers'
+   * clients.
+   */
   reasoningField?: string | undefined;
-  /** Values that a client has made of items and tools in earlier requests of the turn, keyed by them; it may add values. */
+  /**
+   * A cache, by item or tool, of values that a client has computed in earlier requests of the turn. Clients may add
+   * values.
+   */
   made?: WeakMap<object, unknown>;
 }
 
-/** The result of one answer, once its stream has ended. */
+/** The result of one answer whose stream has ended. */
 export interface ModelAnswer {
-  /** The calls whose outputs the model waits for, in the model's order. */
+  /** The calls for which the model waits, in the model's order. */
   calls: readonly ModelCall[];
-  /** The maker's own finish reason. */
+  /** The finish reason in the maker's own term. */
   finishReason: string;
-  /** Tokens of this request alone, without a price. `inputTokens` counts all input, cached or not. */
+  /** The token counts of this request alone, without a price. `inputTokens` counts all input, from the cache or not. */
   usage: Usage | undefined;
-  /** The number of web searches by the maker, as far as the maker counts them. */
+  /** The number of web searches that the maker has counted. */
   searches?: number;
-  /** Whether the model has paused; it continues when its own items are sent back. */
+  /** Whether the model has paused; it continues when it gets its own items back. */
   isPaused?: boolean;
-  /** The citations, in the order of the text. */
+  /** The citations, in the order in which the text refers to them. */
   citations?: readonly Citation[];
 }
 
 export interface ModelCall {
   callId: string;
   name: string;
-  /** A JSON string as the model wrote it; may be invalid JSON. */
+  /** The JSON text that the model wrote; may be invalid JSON. */
   arguments: string;
   /** The id of the call's item. */
   itemId: string;
@@ -62,24 +73,24 @@ export interface ModelCall {
 
 export interface ListedModel {
   id: string;
-  /** The name for people, if the server sends one. */
+  /** The name for people, if the server reports one. */
   name?: string | undefined;
-  /** The context window in tokens, if the server sends it. */
+  /** The size of the context window in tokens, if the server reports it. */
   contextWindow?: number | undefined;
-  /** Whether the model calls tools, if the server says so. */
+  /** Whether the model accepts tools; undefined if the server does not report that. */
   callsTools?: boolean | undefined;
 }
 
-/** A client for one model server, in one maker's interface. */
+/** A client for one model server, for the API of one maker. */
 export interface ModelClient {
-  /** The maker of the interface: `openai`, `anthropic`. */
+  /** The maker of the API: `openai`, `anthropic`. */
   readonly providerId: string;
-  /** The models that the server lists. Rejects with ModelError. */
+  /** Returns the models in the server's list. Rejects with ModelError. */
   listModels(signal: AbortSignal): Promise<ListedModel[]>;
   /**
-   * Makes one request, without retries, and writes the answer as it arrives: starts, extends and ends each item with `writer`.
-   * Resolves when the stream is complete. Rejects with ModelError; the caller must end items that are still open. When the
-   * signal aborts, the request really ends, and the promise rejects.
+   * Makes one request, without retries, and writes the answer to `writer` while it arrives: starts, extends and ends
+   * each item. Resolves when the stream is complete. Rejects with ModelError; the caller must then end the items that
+   * are still open. If the signal aborts, the HTTP request ends, and the promise rejects.
    */
   answer(request: ModelRequest, writer: AnswerWriter, signal: AbortSignal): Promise<ModelAnswer>;
 }

@@ -11,15 +11,15 @@ import { ModelSession } from './model-session.ts';
 import { defaultRetries, type RetrySettings } from './retries.ts';
 
 export interface ModelOptions {
-  /** All model servers; each is an agent type. */
+  /** All model servers; each server is an agent type. */
   servers: readonly ModelServer[];
   tools: readonly Tool[];
   mcpServers?: McpServers;
-  /** Folders whose files `AGENTS.md` may not link to, as for the tools. */
+  /** Folders that tools cannot read; a link from `AGENTS.md` into them is not followed. */
   hiddenFolders?: readonly string[];
-  /** Environment variables that the tools' programs do not get: those of the keys. */
+  /** Environment variables with keys, which the tools' programs do not get. */
   hiddenVariables?: readonly string[];
-  /** Whether models may write a script instead of many calls; default yes. */
+  /** Whether models may write a script instead of many calls; default: yes. */
   runsScripts?: boolean;
   retries?: RetrySettings;
   /** The most requests to the model in one turn. */
@@ -28,11 +28,11 @@ export interface ModelOptions {
 
 const defaultRounds = 250;
 /**
- * How many scripts run at the same time, per session and in all. Each holds a thread and about 20 MiB, also while one of
- * its calls waits for a person.
+ * The most scripts that run at the same time, per session and in total. Each script uses a thread and about 20 MiB,
+ * also while one of its calls waits for a person.
  */
 const scriptsAtOnce = { each: 4, total: 16 };
-/** How many MCP servers start at the same time, per session and in all. */
+/** The most MCP servers that start at the same time, per session and in total. */
 const mcpStartsAtOnce = { each: 8, total: 32 };
 
 interface SharedLimits {
@@ -40,7 +40,10 @@ interface SharedLimits {
   mcpStarts: FairSemaphore;
 }
 
-/** A provider for each model server, in the same order; a session can continue with any model of any server. */
+/**
+ * Returns a provider for each model server, in the same order. A session can continue with any model of any of the
+ * servers.
+ */
 export function createModelProviders(options: ModelOptions): CliProvider[] {
   const catalog = new ModelCatalog(options.servers);
   const limits = {
@@ -53,8 +56,8 @@ export function createModelProviders(options: ModelOptions): CliProvider[] {
 }
 
 /**
- * The agent for bare models: Liminal's own tool loop over the answers of a model server. It starts no process and stores
- * nothing: the conversation is in Liminal's history.
+ * The agent for bare models: runs Liminal's own tool loop on the answers of a model server. The driver starts no
+ * process and stores nothing: the conversation is in Liminal's history.
  */
 class ModelDriver implements AgentDriver {
   readonly cliType: string;
@@ -120,7 +123,7 @@ class ModelDriver implements AgentDriver {
   }
 }
 
-/** Resumes a turn that was cut off. Closes the session if that fails, or if the signal aborts first. */
+/** Resumes a turn that was cut off. Closes the session if the turn cannot be resumed, or if the signal aborts first. */
 async function resumeTurn(session: ModelSession, signal: AbortSignal): Promise<void> {
   const stop = (): void => void session.close();
   signal.addEventListener('abort', stop, { once: true });

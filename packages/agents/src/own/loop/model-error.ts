@@ -4,28 +4,31 @@ export type ModelErrorCode =
   | 'RATE_LIMIT'
   | 'CONTENT_FILTER'
   | 'CONTEXT_LENGTH'
-  /** The key is missing or wrong, or may not use this model. */
+  /** The key is missing or wrong, or has no access to this model. */
   | 'AUTHENTICATION'
   | 'MODEL_NOT_FOUND'
-  /** The model calls no tools: repeat the request without tools. */
+  /** The model has no tools: the caller should repeat the request without tools. */
   | 'NO_TOOLS'
-  /** The server is overloaded, failed, or is not configured correctly. */
+  /** The server is overloaded, has failed, or is not configured correctly. */
   | 'MODEL_UNAVAILABLE'
-  /** The server could not be reached, or the stream broke off. */
+  /** The server could not be reached, or the connection broke off. */
   | 'CONNECTION_FAILED'
-  /** The server rejected the request, or its answer could not be read. */
+  /** The server rejected the request, or its answer could not be parsed. */
   | 'MODEL_ERROR';
 
-/** How OpenRouter, Ollama, vLLM and llama.cpp report a model that calls no tools. */
+/** Messages with which OpenRouter, Ollama, vLLM and llama.cpp report that a model has no tools. */
 export const lacksTools =
   /does not support (tools|tool (use|calls?|calling)|function calling)|tools? (use |calling )?(is|are) not supported|no endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja/i;
 
-/** Why a model gave no complete answer. The message is a sentence for people that includes the server's own words. */
+/**
+ * The error for an answer that is not complete. The message is a sentence for people that includes the server's
+ * message.
+ */
 export class ModelError extends LiminalError {
   declare readonly code: ModelErrorCode;
-  /** Whether the same request may succeed later. */
+  /** Whether the same request may succeed if it is sent again later. */
   readonly isPassing: boolean;
-  /** How long the server asks to wait before the next request, ms. */
+  /** The delay before the next request that the server asks for, in ms. */
   readonly retryAfterMs: number | undefined;
   readonly details: unknown;
 

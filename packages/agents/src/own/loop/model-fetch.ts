@@ -2,7 +2,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import { ModelError } from './model-error.ts';
 import { fetchWithoutTimeout } from './fetch-without-timeout.ts';
 
-/** The address returns a web page, such as a gateway's sign-in page or another program. */
+/** The address returns a web page, for example of a gateway's sign-in or of another program. */
 export class PageError extends ModelError {
   constructor(address: string) {
     const { origin, pathname } = new URL(address);
@@ -14,10 +14,10 @@ export class PageError extends ModelError {
 }
 
 /**
- * `fetchWithoutTimeout` that checks what a response with status 200 really is: a JSON error gets the status that the error names, so
- * that the maker's SDK throws it, and a web page is an error at once.
- * @param unnamed - The status of an error that names none. Default: the response's status.
- * @throws PageError, besides what `fetchWithoutTimeout` throws.
+ * `fetchWithoutTimeout` with a check of responses with status 200. A response with a JSON error gets the error's
+ * status, so that the maker's SDK throws the error. A web page throws PageError.
+ * @param unnamed - Returns the status for an error that names no status. Default: the response's status.
+ * @throws PageError for a web page, and the errors of `fetchWithoutTimeout`.
  */
 export async function modelFetch(
   input: string | URL | Request,
@@ -40,7 +40,7 @@ export async function modelFetch(
     return new Response(text, { status: statusIn(text, unnamed) ?? status, headers });
   } catch (error) {
     if (error instanceof PageError) throw error;
-    // The connection succeeded: make reading the body fail.
+    // The connection succeeded, so reading the body must fail instead of `fetch`.
     return new Response(failingBody(error), { status, headers });
   }
 }
@@ -48,10 +48,10 @@ export async function modelFetch(
 const failingBody = (error: unknown): ReadableStream<Uint8Array> =>
   new ReadableStream({ start: (controller) => controller.error(error) });
 
-/** The most pieces of a body that are searched for its beginning. */
+/** The most pieces of a body that are read to find its beginning. */
 const maxPieces = 16;
 
-/** The beginning of a body without leading white space, and the whole body. */
+/** Returns the beginning of a body, without leading white space, and a stream of the whole body. */
 async function peek(
   body: ReadableStream<Uint8Array>,
 ): Promise<[start: string, body: ReadableStream<Uint8Array>]> {
@@ -81,7 +81,7 @@ async function peek(
   return [start, replayed];
 }
 
-/** The HTTP status in a JSON error; undefined if the text is not an error. */
+/** The HTTP status of a JSON error; undefined if the text is not a JSON error. */
 function statusIn(
   text: string,
   unnamed: ((error: Record<string, unknown>) => number) | undefined,

@@ -105,7 +105,7 @@ test('a model is sent the conversation, and its answer becomes a turn', async ()
   ]);
 });
 
-test('the conversation of a live session equals the conversation rebuilt from history', async () => {
+test('the conversation of a live session equals the conversation that is made from history', async () => {
   const error = new ModelError('MODEL_ERROR', 'It failed.');
   const { runTurn, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
@@ -164,7 +164,7 @@ test('the model and its maker can change during a session', async () => {
   });
 });
 
-test('audio is accepted only while the chosen model’s server accepts audio, and otherwise rejected before it is sent', async () => {
+test('audio is accepted only if the chosen model’s server accepts audio, and is otherwise rejected before it is sent', async () => {
   const other = new ScriptedClient([], 'anthropic');
   const { provider, client, watch } = await open([repliesWith('A bell.')], {
     server: { takesAudio: true },
@@ -192,7 +192,7 @@ test('audio is accepted only while the chosen model’s server accepts audio, an
   expect(other.requests).toEqual([]);
 });
 
-test('a model’s calls run in parallel, and the model is asked again with the outputs', async () => {
+test('a model’s calls run in parallel, and the next request has their outputs', async () => {
   const { runTurn, client } = await open([
     calls(['echo', { text: 'a' }], ['echo', { text: 'b' }]),
     repliesWith('Both.'),
@@ -255,7 +255,7 @@ test('people are asked before a call that needs permission, and not again once i
   expect(texts(outputItems)).toContain('output: loud');
 });
 
-/** The grants of a project, by rule. */
+/** A project's store of permanent permissions, and their titles by rule. */
 function project(): ProjectGrants & { titles: Map<string, string> } {
   const titles = new Map<string, string>();
   return {
@@ -265,7 +265,7 @@ function project(): ProjectGrants & { titles: Map<string, string> } {
   };
 }
 
-/** Sends a message and answers the question that it leads to. Resolves to the options of that question. */
+/** Sends a message that leads to a question, and answers the question. Resolves with the options of the question. */
 async function beAsked({ provider, watch }: Opened, optionId: string): Promise<string[]> {
   const { turnId } = await provider.sendMessage('s', 'Be loud');
   const approvalId = await watch.until(() => approvalOf(watch, turnId));
@@ -295,7 +295,7 @@ test('a permanent permission is stored for the project, and applies to the proje
   expect(texts(run.outputItems)).toContain('output: loud');
 });
 
-test('a permission that people remove from the project is asked for again at once, even in the session that was granted it', async () => {
+test('after people remove a permission from the project, the next call asks again, even in the session in which it was granted', async () => {
   const grants = project();
   const session = await open([...loud(), ...loud(), ...loud()], { grants });
   await beAsked(session, 'always');
@@ -304,12 +304,12 @@ test('a permission that people remove from the project is asked for again at onc
   await beAsked(session, 'allow');
 });
 
-test('without a store of grants, a permanent permission lasts as long as the session', async () => {
+test('without a store, a permanent permission lasts as long as the session', async () => {
   const names = await beAsked(await open(loud()), 'always');
   expect(names).toContain('Always allow loud echoes in this session');
 });
 
-test('while a project’s grants cannot be read, people are asked, and a notice says why', async () => {
+test('while a project’s permissions cannot be read, people are asked, and a notice reports the reason', async () => {
   const grants = project();
   await grants.add('tool:echo', 'loud echoes');
   const { list } = grants;
@@ -326,7 +326,7 @@ test('while a project’s grants cannot be read, people are asked, and a notice 
   expect(session.watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([]);
 });
 
-test('a permission that cannot be stored applies to the session only, and a notice says so', async () => {
+test('a permission that cannot be stored applies only to the session, and a notice reports the error', async () => {
   const grants = project();
   grants.add = async () => Promise.reject(new Error('The disk is full.'));
   const session = await open([...loud(), ...loud()], { grants });
@@ -341,7 +341,7 @@ test('a permission that cannot be stored applies to the session only, and a noti
   ]);
 });
 
-test('a new session has its project’s permissions', async () => {
+test('a new session has the permanent permissions of its project', async () => {
   const grants = project();
   await grants.add('tool:echo', 'loud echoes');
   const { provider, watch, projectDir } = await open(loud());
@@ -353,7 +353,7 @@ test('a new session has its project’s permissions', async () => {
   expect(watch.events).toEqual([]);
 });
 
-test('the model reads a refusal with its reason', async () => {
+test('the model gets the reason for which a person refused a call', async () => {
   const { provider, watch } = await open([
     calls(['echo', { text: 'loud' }]),
     repliesWith('As you wish.'),
@@ -372,7 +372,7 @@ test('the model reads a refusal with its reason', async () => {
   expect(texts(outputItems)).toContain('output: The user refused this, and says: the baby sleeps');
 });
 
-test('after a temporary failure the request is repeated, and text from before the failure appears once', async () => {
+test('after a temporary failure the request is repeated, and the text before the failure is shown only once', async () => {
   const overloaded = new ModelError('MODEL_UNAVAILABLE', 'It is overloaded.', { isPassing: true });
   const { runTurn, watch } = await open([breaksOff('Hel', overloaded), repliesWith('Hello.')]);
 
@@ -384,7 +384,7 @@ test('after a temporary failure the request is repeated, and text from before th
   );
 });
 
-test('a failure that persists, or is not temporary, ends the turn with its code and the text so far', async () => {
+test('a failure that lasts, or that is not temporary, ends the turn with its code and the text so far', async () => {
   const limit = new ModelError('RATE_LIMIT', 'Too many requests.', { isPassing: true });
   const lasting = new ModelError('CONTENT_FILTER', 'It was filtered.');
   const { runTurn, client } = await open([
@@ -443,7 +443,7 @@ test('cancel stops the request, and the text so far is kept', async () => {
   expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
 });
 
-test('a message sent during a turn is read at the model’s next request', async () => {
+test('the model gets a message that was sent during a turn with its next request', async () => {
   const { provider, watch, client } = await open([
     goesOnUntil(() => steered.promise),
     repliesWith('Two then.'),
@@ -502,7 +502,7 @@ test('/compact continues from a summary of the conversation', async () => {
   ]);
 });
 
-test('a failed summary leaves the conversation unchanged', async () => {
+test('if a summary fails, the conversation does not change', async () => {
   const { runTurn, client } = await open([
     repliesWith('Good morning.'),
     repliesWith(''),
@@ -518,7 +518,7 @@ test('a failed summary leaves the conversation unchanged', async () => {
   ]);
 });
 
-test('a conversation that is too long even for its summary is summarized from its newer part', async () => {
+test('if a conversation is too long for its summary, the newer part is summarized', async () => {
   const long = new ModelError('CONTEXT_LENGTH', 'That is too long.');
   const { runTurn, client } = await open([
     repliesWith('One.'),
@@ -536,7 +536,7 @@ test('a conversation that is too long even for its summary is summarized from it
   expect(texts(client.requests.at(-1)?.conversation ?? [])).not.toContain('user: First');
 });
 
-test('an empty answer becomes a notice for people, which the model is not sent', async () => {
+test('an empty answer becomes a notice for people, and the model does not get the notice', async () => {
   const { runTurn, client } = await open([repliesWith(''), repliesWith('Yes.')]);
   const { status, outputItems } = await runTurn('Hello');
   expect(status).toBe('complete');
@@ -547,7 +547,7 @@ test('an empty answer becomes a notice for people, which the model is not sent',
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual(['user: Hello', 'user: Hello?']);
 });
 
-test('a turn whose model never stops calling ends at the limit of rounds', async () => {
+test('a turn whose model never stops calling tools ends at the limit of rounds', async () => {
   const { runTurn, client } = await open(
     [calls(['echo', { text: 'a' }]), calls(['echo', { text: 'b' }])],
     { maxRounds: 2 },
@@ -559,7 +559,7 @@ test('a turn whose model never stops calling ends at the limit of rounds', async
   expect(texts(outputItems).at(-1)).toMatch(/asked 2 times in this turn/);
 });
 
-test('tokens are summed over a turn, and are priced by the configuration', async () => {
+test('a turn’s token counts are summed, and priced by the configuration', async () => {
   const prices = { input: 1, output: 10 };
   const { runTurn } = await open(
     [calls(['echo', { text: 'a' }]), repliesWith('So.'), repliesWith('Well.')],
@@ -578,14 +578,14 @@ test('tokens are summed over a turn, and are priced by the configuration', async
   expect((await runTurn('Go')).usage?.costUsd).toBeCloseTo(0.000_18, 8);
 });
 
-test('the project’s AGENTS.md is part of the instructions', async () => {
+test('the instructions include the project’s AGENTS.md', async () => {
   const { runTurn, client, projectDir } = await open([repliesWith('Yes.')]);
   await writeFile(join(projectDir, 'AGENTS.md'), 'Use tabs.');
   await runTurn('Hello');
   expect(client.requests[0]?.instructions).toContain('Use tabs.');
 });
 
-test('SAFE: an AGENTS.md that links to a file elsewhere is not read', async () => {
+test('SAFE: an AGENTS.md that is a link to a file outside of the project is not read', async () => {
   const { runTurn, client, projectDir } = await open([repliesWith('Yes.')]);
   const elsewhere = await mkdtemp(join(tmpdir(), 'liminal-elsewhere-'));
   ends.push(() => rm(elsewhere, { recursive: true }));
@@ -597,13 +597,13 @@ test('SAFE: an AGENTS.md that links to a file elsewhere is not read', async () =
   expect(client.requests[0]?.instructions).not.toContain('1234');
 });
 
-test('without a configured model, the first listed model is asked', async () => {
+test('without a configured model, the first listed model is used', async () => {
   const { runTurn, client } = await open([repliesWith('Yes.')], { server: { model: undefined } });
   await runTurn('Hello');
   expect(client.requests[0]?.model).toBe('one');
 });
 
-test('a permission that was open when the session ended is asked for again with the same id, and the turn continues', async () => {
+test('a question that was open when the session ended is asked again with the same id, and the turn continues', async () => {
   const before = await open([calls(['echo', { text: 'quiet' }], ['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');
   const first = await before.watch.until(() => approvalOf(before.watch, turnId));
@@ -709,7 +709,7 @@ test.each([
   },
 );
 
-test('a model named without a server belongs to the session’s own server, also when the session is opened again', async () => {
+test('a model chosen without a server’s name is a model of the session’s own server, also after the session is opened again', async () => {
   const { provider, runTurn, client } = await open([repliesWith('Yes.'), repliesWith('Yes.')]);
   await provider.setConfigOption?.('s', 'model', 'two');
   await runTurn('Hello');
@@ -721,7 +721,7 @@ test('a model named without a server belongs to the session’s own server, also
   );
 });
 
-test('an open question is asked again even if the server that lists the models is down', async () => {
+test('an open question is asked again even if the server with the list of models is down', async () => {
   const before = await open([calls(['echo', { text: 'loud' }])]);
   const { turnId } = await before.provider.sendMessage('s', 'Be loud');
   await before.watch.until(() => approvalOf(before.watch, turnId));
@@ -737,13 +737,13 @@ test('an open question is asked again even if the server that lists the models i
   expect(client.requests[0]?.model).toBe('one');
 });
 
-test('a message to a new session whose server has no key is rejected with advice', async () => {
+test('a message to a new session whose server has no key is rejected with an error that says what to do', async () => {
   const server = { model: undefined, problem: 'Set OPENAI_API_KEY.' };
   const { provider } = await open([], { server });
   await expect(provider.sendMessage('s', 'Hello')).rejects.toThrow('Set OPENAI_API_KEY.');
 });
 
-test('a session without an open question begins no turn when it is opened', async () => {
+test('a session without an open question begins no turn when it is opened again', async () => {
   const before = await open([repliesWith('Good morning.')]);
   const stored = [await before.runTurn('Hello')];
   const { watch, runTurn } = await open([repliesWith('Yes.')], { stored, resuming: true });
@@ -794,7 +794,7 @@ return said.join('+');`;
     }),
   );
   expect(outputItems.filter(({ parentCallId }) => parentCallId === script?.id)).toHaveLength(4);
-  // The model reads the script's result, and not each of its calls.
+  // The model gets the script's result, but not its calls.
   expect(texts(client.requests[1]?.conversation ?? [])).toEqual([
     'user: Run',
     expect.stringMatching(/^call: /),

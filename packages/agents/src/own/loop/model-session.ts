@@ -65,11 +65,11 @@ export interface ModelSessionOptions {
 /** The items of the session's earlier turns, and their cost. */
 interface Past {
   items: readonly OutputItem[];
-  /** In US dollars, if it is known. */
+  /** In US dollars; undefined if no cost is known. */
   cost: number | undefined;
 }
 
-/** The input of a turn; a resumed turn has no message. */
+/** The input of a turn; for a resumed turn, there is no message. */
 interface TurnInput {
   turnId: string;
   message?: string;
@@ -91,7 +91,10 @@ const compact = {
   hint: 'what matters',
 };
 
-/** A conversation with models. It is stored in Liminal's own history, so any model can continue it. */
+/**
+ * A conversation with models. A conversation with models. The conversation is stored in Liminal's history, so any model
+ * can continue it.
+ */
 export class ModelSession implements AgentSession {
   isAlive = true;
   readonly #options: ModelSessionOptions;
@@ -100,7 +103,7 @@ export class ModelSession implements AgentSession {
   readonly #permissions: Permissions;
   readonly #notices: NoticeBoard;
   readonly #mcpTools: McpTools;
-  /** Read from history at the first message. */
+  /** The earlier turns, read from history at the first message. */
   #past: Past | undefined;
   #chosen: ChosenModel | undefined;
   #effort: Effort = 'default';
@@ -140,7 +143,10 @@ export class ModelSession implements AgentSession {
     void this.#refreshModels();
   }
 
-  /** The content that the chosen model's interface accepts. Files that the model cannot read are only named to it. */
+  /**
+   * The types of content that the API of the chosen model accepts. If the model cannot read a file, it gets only the
+   * file's name.
+   */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;
     const { takesAudio = false } = this.#chosen?.server ?? catalog.server(name);
@@ -169,12 +175,16 @@ export class ModelSession implements AgentSession {
     }
   }
 
-  /** Resumes a turn that was cut off while it asked people. Resolves when each question that is still needed is asked again. */
+  /**
+   * Resumes a turn that was cut off while it asked people. Resolves when each question that still needs an answer has
+   * been asked again.
+   */
   async resume(): Promise<void> {
     const runs = (await this.#options.opening.earlier?.stored?.runs()) ?? [];
     const asked = resumableCalls(runs);
     if (asked.length === 0) return;
-    // Ask the pending questions again even if the model is not available now: the turn reports that when it needs the model.
+    // Asks the pending questions again even if the model is not available now: the turn reports a missing model only
+    // when it needs the model.
     const chosen = this.#chosen ?? this.#modelOf(runs);
     this.#past = { items: itemsOf(runs), cost: costIn(runs) };
     const started = { turnId: randomUUID(), ...(await this.#surroundings()) };
@@ -229,7 +239,7 @@ export class ModelSession implements AgentSession {
     this.#past = { items: itemsOf(runs), cost: costIn(runs) };
   }
 
-  /** The running turn's writer, at the present time. */
+  /** The running turn's writer, set to the current time. */
   get #now(): TurnWriter | undefined {
     this.#running?.writer.at(isoNow());
     return this.#running?.writer;
@@ -247,7 +257,7 @@ export class ModelSession implements AgentSession {
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.onDraft(draft);
-      // Clear the running turn first: the next message may arrive before `emit` returns.
+      // The running turn is cleared first, because the next message may arrive before `emit` returns.
       if (isTerminal(draft.payload)) this.#onTurnEnd(turn, [...past.items, ...items.ended]);
       this.#output.emit(draft);
     });
@@ -306,7 +316,7 @@ export class ModelSession implements AgentSession {
     return { items: itemsOf(runs), cost: costIn(runs) };
   }
 
-  /** Rejects with ProviderError if no model is known. */
+  /** Rejects with ProviderError if there is no model to choose. */
   async #choose(): Promise<ChosenModel> {
     if (this.#chosen === undefined) await this.#refreshModels();
     const { catalog, name } = this.#options;
@@ -334,7 +344,7 @@ export class ModelSession implements AgentSession {
     this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
-  /** Never rejects: a server that does not list its models becomes a notice. */
+  /** Never rejects: if a server does not list its models, people get a notice. */
   async #refreshModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);

@@ -36,42 +36,42 @@ export interface ModelTurnOptions {
   catalog: ModelCatalog;
   effort: string | undefined;
   instructions: string;
-  /** All items before this turn. */
+  /** All items of the session before this turn. */
   earlier: readonly OutputItem[];
   /** The items of this turn. */
   items: TurnItems;
   tools: ToolCalls;
   retries: RetrySettings;
   maxRounds: number;
-  /** The session's cost before this turn, in US dollars, if known. */
+  /** The session's cost before this turn, in US dollars; undefined if it is not known. */
   costBefore: number | undefined;
-  /** Reports what the turn waits for; '' for nothing. */
+  /** Reports what the turn is waiting for; an empty text if it is not waiting. */
   wait: (activity: string) => void;
 }
 
-/** A message sent during the turn, which the model has not read yet. */
+/** A message that was sent during the turn and that the model has not read yet. */
 interface Steered {
   messageId: string;
 }
 
-/** The request for a summary. */
+/** The text of the request for a summary. */
 const summarize =
   'Summarize our conversation for yourself, as it will be replaced by your summary: what the user wants, what was decided and why, which files matter and what was changed in them, what is done and what is left, and everything else that is needed to go on without asking again. Write only the summary.';
-/** The shortest time between two reports of the tokens so far, ms; the end of a turn reports all. */
+/** The shortest time between two reports of the token counts so far, in ms; the turn's end reports the final counts. */
 const usageMs = 1_000;
 const notShown = 'The model’s server sent something that Liminal cannot show. It is stored.';
 const emptyAnswerNotice =
   'The model has ended its turn without an answer. Ask again, or choose another model.';
-/** How many calls one answer may make. Further calls are not run, and get an error as their output. */
+/** The most calls of one answer. Further calls are not run; their output is an error. */
 const maxCalls = 128;
-/** How often a conversation that is too long for a summary, or refused, is halved. */
+/** The most times that a conversation is halved because it is too long for a summary, or is refused. */
 const maxHalvings = 6;
 /** Error codes that a shorter conversation may avoid. */
 const refusals = new Set<string>([
   'CONTEXT_LENGTH',
   'CONTENT_FILTER',
   'MODEL_ERROR',
-  // Some servers answer so every time because of something in the conversation.
+  // Some servers give this error each time because of a part of the conversation.
   'MODEL_UNAVAILABLE',
 ]);
 const nothingSent =
@@ -79,12 +79,12 @@ const nothingSent =
 const nothingSummarized = ({ message }: ModelError): string =>
   `The summary contains nothing of the conversation, because the model’s server refuses each part of it. ${message}`;
 
-/** An answer, with the calls that Liminal must run. */
+/** A complete answer, with the calls that Liminal must run. */
 interface TurnAnswer extends ModelAnswer {
   calls: readonly WantedCall[];
 }
 
-/** One turn of a model: asks the model and runs its calls, again and again, until an answer has no calls. */
+/** One turn of a model: requests an answer, runs its calls, and repeats this until an answer has no calls. */
 export class ModelTurn {
   readonly #options: ModelTurnOptions;
   readonly #abort = new AbortController();
@@ -111,12 +111,12 @@ export class ModelTurn {
     return this.#cost;
   }
 
-  /** Runs the turn and writes its end. Never rejects. */
+  /** Runs the turn, and writes its terminal event. Never rejects. */
   async run(): Promise<void> {
     await this.#untilEnd(async () => this.#converse());
   }
 
-  /** Resumes the calls for which the last turn was still asking people when it was cut off. */
+  /** Resumes the calls of the last turn whose questions were open when the turn was cut off. */
   async resume(asked: readonly (ResumableCall & Pick<WantedCall, 'onAsked'>)[]): Promise<void> {
     const calls = asked.map(({ call, ...known }) => {
       const { callId, name, arguments: text } = call;
@@ -132,12 +132,15 @@ export class ModelTurn {
     });
   }
 
-  /** Replaces the conversation by the model's own summary. @param wish - What the summary should pay attention to. */
+  /**
+   * Replaces the conversation by a summary that the model writes.
+   * @param wish - The focus of the summary.
+   */
   async compact(wish: string): Promise<void> {
     await this.#untilEnd(async () => this.#summarize(wish));
   }
 
-  /** The model reads the message at its next request; the turn continues until then. */
+  /** Adds a message, which the model gets with its next request; the turn continues at least until then. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push({ messageId });
@@ -197,7 +200,7 @@ export class ModelTurn {
       const answers = await this.#runAll(calls);
       this.#abort.signal.throwIfAborted();
       const problem = failing.add(calls, answers, finishReason);
-      // A person who has sent a message in the meantime may know another way.
+      // If a person has sent a message since then, the turn continues, because the message may help.
       if (problem !== undefined && this.#steered.length === 0)
         throw new ModelError('MODEL_ERROR', problem);
       const shouldContinue = calls.length > 0 || isPaused || this.#steered.length > 0;
@@ -237,7 +240,7 @@ export class ModelTurn {
     }
   }
 
-  /** Marks that the model's last answer replaces the conversation so far. */
+  /** Marks the model's last answer as the summary that replaces the conversation so far. */
   #markSummary(): void {
     const { items, writer } = this.#options;
     const answers = items.ended.filter(
@@ -268,7 +271,7 @@ export class ModelTurn {
     return Promise.all(calls.map(async (call) => tools.run(call, () => this.#now, signal)));
   }
 
-  /** Asks until there is a whole answer; a broken answer is withdrawn before the next attempt. */
+  /** Requests an answer until one is complete; a broken answer is withdrawn before the next attempt. */
   async #ask(
     conversation: readonly OutputItem[],
     isWithoutCalls = false,
@@ -289,7 +292,8 @@ export class ModelTurn {
         this.#count(given);
         const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
         for (const { itemId } of calls) held.delete(itemId);
-        // Calls of the model's server, which has paused: their results are in its next answer.
+        // Calls that stay open are run by the model's server, which has paused: their results are part of the next
+        // answer.
         for (const item of held.values()) this.#now.done(item.id, item);
         this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
@@ -310,7 +314,7 @@ export class ModelTurn {
     }
   }
 
-  /** Shows people the cited sources that the answer's text does not name. */
+  /** Shows people the citations that the answer's text does not contain. */
   #cite(citations: readonly Citation[]): void {
     if (citations.length === 0) return;
     const texts = this.#options.items.ended.flatMap((item) =>
@@ -320,7 +324,9 @@ export class ModelTurn {
     if (sources !== undefined) this.#now.notice(sources);
   }
 
-  /** The request. If the model calls no tools, its instructions say how to write a script instead. */
+  /**
+   * The request. The next request. For a model without tools, the instructions explain how to write a script instead.
+   */
   #request(conversation: readonly OutputItem[], isWithoutCalls: boolean): ModelRequest {
     const { chosen, catalog, instructions, effort, tools } = this.#options;
     const callsTools = catalog.callsTools(chosen);
@@ -337,7 +343,7 @@ export class ModelTurn {
     };
   }
 
-  /** The script block at the end of an answer, started as a call, if the model has instructions for scripts. */
+  /** If the model has instructions for scripts: the script block at the end of its answer, started as a call. */
   #callsInWords({ written }: AnswerWriter, { finishReason }: ModelAnswer): WantedCall[] {
     const { chosen, catalog, items, tools } = this.#options;
     if (catalog.callsTools(chosen) || tools.instructions === undefined) return [];
@@ -373,7 +379,7 @@ export class ModelTurn {
   }
 }
 
-/** @param at - The call's index in its answer, from 0. */
+/** @param at - The index of the call in its answer, from 0. */
 function bounded(call: WantedCall, at: number): WantedCall {
   if (at < maxCalls) return call;
   const problem = `Not run: one answer may make at most ${maxCalls} calls. Make this call again with fewer others.`;
@@ -392,7 +398,7 @@ function sumOf(
   return sum > 0 ? { [field]: sum } : {};
 }
 
-/** Whether the item shows people that the model has done something. */
+/** Whether people see the item as work of the model. */
 const isOfModel = (item: OutputItem): boolean =>
   item.type === 'function_call' ||
   (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');
@@ -404,7 +410,7 @@ function withAdvice(error: ModelError, hasPast: boolean): ErrorObject {
       'Send /compact to continue from a summary, or choose a model with a larger context.';
     return { ...asObject, message: `${message} ${advice}` };
   }
-  // The server may refuse something in the history: then it refuses each later message as well.
+  // The server may refuse a part of the history, and then refuses each later message as well.
   const status = isRecord(details) ? details['status'] : undefined;
   const isOfHistory = code === 'CONTENT_FILTER' || (code === 'MODEL_ERROR' && status === 400);
   if (!hasPast || !isOfHistory) return asObject;

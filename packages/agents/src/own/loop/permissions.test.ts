@@ -6,7 +6,7 @@ import { Permissions } from './permissions.ts';
 const edit: Permission = { rule: 'edit:src/', always: 'edits in src/', also: ['tool:edit'] };
 const run: Permission = { rule: 'run:npm', always: 'npm' };
 
-/** Permissions with a project that stores these rules; set `faults` to make reading or adding fail. */
+/** Permissions of a project that stores these rules; with `faults`, reading or adding fails. */
 function permissions({ kept }: { kept?: string[] } = {}) {
   const problems: [string, string | undefined][] = [];
   const added: string[][] = [];
@@ -56,7 +56,7 @@ test('a call is allowed if the project’s rules cover everything that it needs'
   ]);
 });
 
-test('a granted rule is stored in the project, which may remove it again', async () => {
+test('a granted rule is stored in the project, and no longer applies after it was removed there', async () => {
   const { made, added } = permissions({ kept: [] });
   await made.grant([edit, run]);
   expect(added).toEqual([
@@ -77,7 +77,7 @@ test('without a project that stores rules, a grant lasts as long as the session'
   expect(problems).toEqual([]);
 });
 
-test('a rule that cannot be stored applies to the session only, and people are notified', async () => {
+test('a rule that cannot be stored applies only to the session, and people get a notice', async () => {
   const { made, problems, added, faults } = permissions({ kept: [] });
   faults.add = true;
   await made.grant([run, edit]);
@@ -89,14 +89,14 @@ test('a rule that cannot be stored applies to the session only, and people are n
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('rules of the session and of the project apply together', async () => {
+test('rules of the session and of the project are applied together', async () => {
   const { made, faults } = permissions({ kept: ['edit:src/'] });
   faults.add = true;
   await made.grant([run]);
   expect(await made.allow('execute', [run, edit])).toBe(true);
 });
 
-test('while the project’s rules cannot be read, people are asked and notified', async () => {
+test('while the project’s rules cannot be read, people are asked and get a notice', async () => {
   const { made, problems, faults } = permissions({ kept: ['run:npm'] });
   faults.list = true;
   expect(await made.allow('execute', [run])).toBe(false);

@@ -2,33 +2,44 @@ import { thrownMessage, type ToolKind } from '@liminal/protocol';
 import type { ProjectGrants } from '../../contract/provider.ts';
 import { isAllowed, type Permission } from '../tools/index.ts';
 
-/** When people are asked before a tool changes something: always; except for edits; never. */
+/**
+ * When people are asked before a tool changes something: always (`ask`), except for edits (`edits`), or never (`all`).
+ */
 export type Mode = 'ask' | 'edits' | 'all';
 
 interface PermissionsOptions {
-  /** The store of permanent permissions; without it they last as long as the session. */
+  /** The store of permanent permissions; without a store, permissions last as long as the session. */
   grants: ProjectGrants | undefined;
-  /** Reports, in a sentence for people, why grants could not be read or added; undefined once it works again. */
+  /**
+   * Reports a sentence for people about why permissions could not be read or added; reports undefined once that
+   * succeeds again.
+   */
   onProblem: (what: 'read' | 'add', problem: string | undefined) => void;
 }
 
-/** Decides which tool calls of a session need no question. */
+/** Decides which tool calls of a session may run without a question. */
 export class Permissions {
   mode: Mode = 'ask';
   readonly #options: PermissionsOptions;
-  /** Rules that are stored nowhere else. The project's grants are not included, because people may remove them. */
+  /**
+   * Rules that are only in this session. The project's rules are not copied here, because people may remove them from
+   * the project.
+   */
   readonly #own = new Set<string>();
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
   }
 
-  /** Whether permanent permissions are stored for the project; otherwise they last as long as the session. */
+  /** Whether permanent permissions are stored in the project; otherwise they last as long as the session. */
   get areStored(): boolean {
     return this.#options.grants !== undefined;
   }
 
-  /** Whether the call needs no question. Never rejects: if the grants cannot be read, people are asked. */
+  /**
+   * Whether the call may run without a question. Never rejects: if the project's permissions cannot be read, people are
+   * asked.
+   */
   async allow(kind: ToolKind, needed: readonly Permission[]): Promise<boolean> {
     if (this.mode === 'all') return true;
     if (this.mode === 'edits' && kind === 'edit') return true;
@@ -36,7 +47,7 @@ export class Permissions {
     return isAllowed(needed, [...this.#own, ...(await this.#storedRules())]);
   }
 
-  /** Adds permanent permissions. Never rejects: a permission that cannot be stored lasts as long as the session. */
+  /** Adds permanent permissions. Never rejects: if a permission cannot be stored, it lasts as long as the session. */
   async grant(needed: readonly Permission[]): Promise<void> {
     const { grants, onProblem } = this.#options;
     for (const { rule, always } of needed) {

@@ -1,4 +1,4 @@
-/** After any turns of a session, every maker gets a conversation that it accepts. */
+/** After any turns of a session, every maker gets a conversation that its API accepts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,13 +26,13 @@ import { type Act, repliesWith, ScriptedClient } from './testing/scripted-client
 type Part =
   | { say: string }
   | { think: string; isSigned: boolean }
-  /** The server's own search; its result is missing unless `isEnded`. */
+  /** A web search by the maker's server; without a result unless `isEnded`. */
   | { search: string; isEnded: boolean }
   | { call: string; callId: string; input: string };
 
 interface Round {
   parts: Part[];
-  /** The id of the answer's items, which may repeat the id of an earlier answer. */
+  /** The id of the answer's items; may be the same as that of an earlier answer. */
   id: string;
   /** Whether a person sends a message during the answer. */
   isSteered: boolean;
@@ -41,13 +41,13 @@ interface Round {
 
 interface Turn {
   rounds: Round[];
-  /** The answers of people to questions. */
+  /** What people answer to questions. */
   answers: ('allow' | 'refuse' | 'stop')[];
-  /** The number of events after which the server dies; the session is then opened again. */
+  /** The number of events after which the server is lost; then the session is opened again. */
   cut: number | undefined;
-  /** The model of the turn; `plain` calls no tools. */
+  /** The model of the turn; `plain` has no tools. */
   model: 'one' | 'plain';
-  /** Whether the session is opened again although the turn has ended. */
+  /** Whether the session is opened again after a turn that has ended. */
   isReopened: boolean;
 }
 
@@ -112,7 +112,7 @@ class Stage {
     provider.onEvent('s', (draft) => this.#answer(draft));
   }
 
-  /** Opens the session again: open questions are repeated, and their turn is stored. */
+  /** Opens the session again; open questions are asked again, and the resumed turn is stored. */
   static async open(stored: Response[]): Promise<Stage> {
     const stage = new Stage(ends());
     const runs = async () => [...stored];
@@ -125,7 +125,7 @@ class Stage {
     return stage;
   }
 
-  /** Plays a turn and returns its events. */
+  /** Runs a turn and returns its events. */
   async play({ rounds, answers, model }: Turn): Promise<readonly EventDraft[]> {
     await this.#provider.setConfigOption?.('s', 'model', model);
     this.#acts.splice(0, this.#acts.length, ...rounds.map((one) => this.#act(one)), ...ends());
@@ -151,7 +151,7 @@ class Stage {
     if (payload.type !== 'item_start' || payload.itemType !== 'approval') return;
     const answer = this.#answers.shift() ?? 'allow';
     const { approvalId = '' } = payload;
-    // The session has not finished writing the question.
+    // The answer is sent later, because the session is still writing the question.
     setImmediate(() => {
       if (answer === 'stop') void this.#provider.cancelTurn('s');
       else
@@ -180,12 +180,12 @@ class Stage {
   }
 }
 
-/** Answers after the rounds of a turn: there can be as many as messages were sent during the turn. */
+/** Answers that end a turn: a turn needs more than one if messages were sent during the turn. */
 const ends = (): Act[] => Array.from({ length: 5 }, () => repliesWith('Done.'));
 
 let searches = 0;
 
-/** Writes a part of an answer; an open part breaks off with the answer. */
+/** Writes a part of an answer; a part that is open is cut off together with the answer. */
 function said(
   one: Part,
   id: string,
@@ -210,7 +210,7 @@ function said(
     return [];
   }
   if ('search' in one) {
-    // Servers never reuse such an id.
+    // Servers never use the id of a search again.
     const callId = `srvtoolu_${(searches += 1)}`;
     const call = { type: 'function_call', id: callId, callId, name: 'web_search' } as const;
     writer.start({ ...call, arguments: JSON.stringify({ query: one.search }), origin: 'agent' });
@@ -235,7 +235,9 @@ function said(
   return [{ ...face, itemId }];
 }
 
-/** Plays the turns, then asks each model once more: in the live session, and in one that is opened again. */
+/**
+ * Runs the turns, then sends each model one more request: in the live session, and in a session that was opened again.
+ */
 async function play(turns: readonly Turn[]) {
   const stored: Response[] = [];
   let stage = await Stage.open(stored);
@@ -261,7 +263,7 @@ async function play(turns: readonly Turn[]) {
   }
 }
 
-/** The request body of each interface. */
+/** The request bodies for the three APIs. */
 const wires = (request: ModelRequest) =>
   structuredClone({
     responses: responsesRequest(request).input as { type?: string; call_id?: string }[],
@@ -269,7 +271,7 @@ const wires = (request: ModelRequest) =>
     anthropic: buildRequest({ ...request, model: 'claude-opus-5-5' }).messages,
   });
 
-/** Why a server of one of the interfaces would refuse the request; empty if none would. */
+/** The reasons why one of the APIs would reject its request; empty if none would. */
 function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): string[] {
   const faults: string[] = [];
   const known = new Set<string | undefined>();
@@ -278,7 +280,7 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
     if (type === 'function_call_output') {
       if (!open.delete(id)) faults.push(`an output without its call: ${id}`);
     } else if (type !== 'function_call') {
-      // A search by the server is a part of the answer with the calls.
+      // A web search by the server is part of the answer that has the calls.
       if (open.size > 0 && type !== 'web_search_call') faults.push(`${type} before the outputs`);
     } else {
       if (known.has(id)) faults.push(`two calls ${id}`);
@@ -312,7 +314,7 @@ function faultsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): str
   return new Set(all).size === all.length ? faults : [...faults, 'an id twice'];
 }
 
-/** Parts that only a server with tools accepts; empty if there are none. */
+/** The parts of a request that only a model with tools accepts; empty if there are none. */
 function callsIn({ responses, chat, anthropic }: ReturnType<typeof wires>): unknown[] {
   return [
     ...responses.filter(
@@ -338,7 +340,7 @@ const idsIn = ({ content }: Message, type: string): string[] =>
   });
 
 test(
-  'after any turns, each maker gets a conversation that it accepts, the same from memory as from history',
+  'after any turns, each maker gets a conversation that its API accepts, and live sessions and history give the same conversation',
   { timeout: 120_000 },
   async () => {
     await fc.assert(
@@ -351,7 +353,7 @@ test(
           expect(live.tools.length === 0 ? callsIn(wires(live)) : []).toEqual([]);
         }
         for (const { made, ...request } of requests) {
-          // Text from an earlier round is the same as if it were written now.
+          // A cached text from an earlier round equals the text that is computed without a cache.
           const json = JSON.stringify(responsesRequest(request));
           expect(requestJson(responsesRequest({ ...request, ...(made && { made }) }))).toBe(json);
         }

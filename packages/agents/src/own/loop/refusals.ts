@@ -1,7 +1,8 @@
 /**
- * Finds from a server's complaints which part of a conversation the server rejects, and leaves that part out from then on:
- * one damaged picture, or one field of another maker, must not end a session. A complaint that names a known cause leads to
- * its concession. After any other complaint several concessions are tried, up to a conversation in plain words.
+ * Finds out, from a server's errors, which part of a conversation the server rejects, and leaves that part out from
+ * then on: one damaged picture, or one field of another maker, must not make a session unusable. An error with a known
+ * message leads to a known concession. After any other error, several concessions are tried; the last one is to send
+ * the conversation as plain text.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -17,29 +18,29 @@ import type { ModelRequest } from './model-client.ts';
 
 export interface Refusal {
   complaint: Complaint;
-  /** Whether all that is known is that the server rejected the request. */
+  /** Whether the server gave no usable reason for rejecting the request. */
   isUnknown: boolean;
 }
 
-/** How requests are built and sent in the format of one maker, and how that maker rejects them. */
+/** The way in which requests for one maker's API are built and sent, and the way in which the API rejects them. */
 export interface RequestFormat<Body extends object, Answer> {
   /** Creates the request body in the server's format. */
   bodyOf: (request: ModelRequest) => Body;
   send: (body: Body) => Promise<Answer>;
-  /** Undefined if the error is not a complaint, or came after the answer had begun. */
+  /** Undefined if the error is not a refusal by the server, or came after the answer had begun. */
   refusalIn: (error: unknown) => Refusal | undefined;
-  /** Whether the client has found a field of the body that it leaves out from now on. */
+  /** Returns whether the client has found a field of the body that it will leave out from now on. */
   noteRefusal?: (body: Body, complaint: Complaint) => boolean;
 }
 
-/** The most requests before the whole conversation is put in plain words. */
+/** The most requests before the whole conversation is sent as plain text. */
 const mostRequests = 12;
 
-/** The concessions that one server needs for its models' conversations. */
+/** The concessions for the conversations of one server's models. */
 export class Refusals {
   readonly #byModel = new Map<string, ModelConcessions>();
 
-  /** Sends the request; repeats it without the parts that the server complains of. If nothing helps, rejects. */
+  /** Sends the request, and repeats it without the parts that the server rejects. If nothing helps, rejects. */
   async ask<Body extends object, Answer>(
     request: ModelRequest,
     { bodyOf, send, refusalIn, noteRefusal }: RequestFormat<Body, Answer>,
@@ -54,7 +55,7 @@ export class Refusals {
       const reasoningField = more.reasoningField ?? concessions.reasoningField;
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
-    /** `named` holds the concessions that complaints have asked for; `tried` may add a guess. */
+    /** `named` has the concessions that known errors have led to; `tried` may have one more, which is a guess. */
     let named = new ConcessionAttempt();
     let tried = named;
     let body = bodyWith(tried);
@@ -103,15 +104,18 @@ export class Refusals {
 
 type From = OutputItem | ContentBlock;
 
-/** The concessions to one model. Rules apply to all its conversations, losses to the items that caused them. */
+/**
+ * The concessions for one model. Rules apply to all of the model's conversations; losses apply to the items that caused
+ * errors.
+ */
 class ModelConcessions {
   readonly rules = new Set<Rule>();
   readonly lost: Record<Loss, WeakSet<From>> = perLoss(() => new WeakSet<From>());
-  /** Files that the server has accepted. */
+  /** Files that the server has accepted before. */
   readonly taken = new WeakSet<From>();
   reasoningField: string | undefined;
 
-  /** @param conversation - The conversation that was answered. */
+  /** @param conversation - The conversation that the server has accepted. */
   keep(tried: ConcessionAttempt, conversation: readonly OutputItem[]): void {
     for (const rule of tried.rules) this.rules.add(rule);
     for (const loss of losses) for (const from of tried.lost[loss]) this.lost[loss].add(from);
@@ -122,7 +126,7 @@ class ModelConcessions {
   }
 }
 
-/** Additional concessions within one request. */
+/** The concessions that are added while one request is repeated. */
 class ConcessionAttempt {
   rules: ReadonlySet<Rule> = new Set();
   lost: Record<Loss, ReadonlySet<From>> = perLoss(() => new Set());
@@ -143,7 +147,10 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
   return { file: make(), thought: make(), fields: make(), call: make() };
 }
 
-/** The guesses after a complaint with unknown wording; the last guess puts the conversation in plain words. */
+/**
+ * The concessions to try after an error with an unknown message; the last one is to send the conversation as plain
+ * text.
+ */
 function guessesFor(
   conversation: readonly OutputItem[],
   { taken }: ModelConcessions,

@@ -35,7 +35,7 @@ test('no delay is longer than the limit', () => {
   expect(waitAfter(failed(), 50, long, () => 0.5)).toBe(60_000);
 });
 
-test('lasting errors, the last attempt, and Liminal’s own errors are not retried', () => {
+test('errors that are not temporary, the last attempt’s error, and Liminal’s own errors are not retried', () => {
   expect(waitAfter(failed(5, false), 1, settings)).toBeUndefined();
   expect(waitAfter(failed(5), 2, settings)).toBe(5);
   expect(waitAfter(failed(5), 3, settings)).toBeUndefined();

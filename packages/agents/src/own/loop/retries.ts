@@ -1,17 +1,17 @@
 import { ModelError } from './model-error.ts';
 
 export interface RetrySettings {
-  /** The most attempts of a request. */
+  /** The most attempts to send a request. */
   attempts: number;
-  /** The first delay, ms; each further delay is twice as long. */
+  /** The first delay, in ms; each further delay is twice as long. */
   firstMs: number;
-  /** The longest delay, ms; a request is not repeated if its server asks for a longer delay. */
+  /** The longest delay, in ms. If a server asks for a longer delay, the request is not repeated. */
   maxMs: number;
 }
 
 export const defaultRetries: RetrySettings = { attempts: 6, firstMs: 1_000, maxMs: 60_000 };
 
-/** The delay before the next attempt, ms; undefined if there is none. `attempt` counts from 1. */
+/** The delay before the next attempt, in ms; undefined if there is no next attempt. `attempt` counts from 1. */
 export function waitAfter(
   error: unknown,
   attempt: number,
@@ -21,7 +21,7 @@ export function waitAfter(
   if (!(error instanceof ModelError) || !error.isPassing || attempt >= attempts) return undefined;
   const { retryAfterMs: wanted } = error;
   if (wanted !== undefined) return wanted <= maxMs ? wanted : undefined;
-  // Sessions that failed at the same time must not retry at the same time.
+  // The delay is random, so that sessions that failed at the same time do not retry at the same time.
   const spread = 0.75 + random() / 2;
   return Math.min(firstMs * 2 ** (attempt - 1) * spread, maxMs);
 }

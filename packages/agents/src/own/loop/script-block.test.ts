@@ -10,7 +10,7 @@ const says = (id: string, content: string, origin: 'agent' | 'user' = 'agent'): 
 });
 const block = '```liminal-script\nreturn 1;\n```';
 
-test('the script in an answer is a call of the turn, named after the message with the block', () => {
+test('the script in an answer becomes a call of the turn, with an id made from the message with the block', () => {
   const callId = blockCallOf('b');
   expect(callId).toMatch(/^script_[0-9a-f]{32}$/);
   expect(blockCallOf('b')).toBe(callId);
@@ -34,30 +34,30 @@ test('the script in an answer is a call of the turn, named after the message wit
   });
 });
 
-test('empty messages, and messages that the model did not write, are ignored', () => {
+test('empty messages, and messages of others than the model, are ignored', () => {
   const answer = [says('a', block), says('b', ' \n'), says('c', 'More.', 'user')];
   expect(blockIn(answer, 'stop')?.callId).toBe(blockCallOf('a'));
   expect(blockIn([says('a', block, 'user')], 'stop')).toBeUndefined();
 });
 
-test('an answer without a script, or without text, makes no call', () => {
+test('an answer without a script, or without text, has no call', () => {
   expect(blockIn([says('a', 'Four.')], 'stop')).toBeUndefined();
   expect(blockIn([], 'stop')).toBeUndefined();
 });
 
-test('messages of one answer are read as one text', () => {
+test('several messages of one answer are read as one text', () => {
   const answer = [says('a', '```liminal-script'), says('b', 'return 1;\n```')];
   expect(blockIn(answer, 'stop')?.arguments).toBe(JSON.stringify({ code: '\nreturn 1;' }));
 });
 
-test('an invalid script block is not run, and its call says why', () => {
+test('an invalid script block is not run, and its call has an error message', () => {
   const call = blockIn([says('a', '```liminal-script\nreturn 1;')], 'stop');
   expect(call).toMatchObject({ arguments: '{}' });
   expect(call?.problem).toContain('the block is not closed');
 });
 
 test.each(['length', 'MAX_TOKENS', 'content_filter', 'refusal', 'safety', 'error'])(
-  'a script in an answer that ends with %s is not run',
+  'the script in an answer that ended because of %s is not run',
   (reason) => {
     const call = blockIn([says('a', block)], reason);
     expect(call?.arguments).toBe('{}');

@@ -1,4 +1,4 @@
-/** Makes a call of the script that a model without tools writes into its answer: pure. */
+/** Makes a call from the script that a model without tools writes in its answer. Pure. */
 import { createHash } from 'node:crypto';
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -9,21 +9,24 @@ import { scriptName } from './script-tool.ts';
 /** A call made from a script block. */
 export interface BlockCall extends ModelCall {
   item: OutputItem;
-  /** Why the call is not run, as a sentence for the model. */
+  /** Why the call must not run, as a sentence for the model. */
   problem?: string;
 }
 
 /** The makers' finish reasons for an answer that is incomplete. */
 const cutReasons = new Set([...lengthReasons, 'content_filter', 'refusal', 'safety', 'error']);
 
-/** The id of the call made from a message's block. All makers accept its characters. */
+/**
+ * The id of the call that is made from the script block of a message. Every maker's API accepts the characters of this
+ * id.
+ */
 export const blockCallOf = (messageId: string): string =>
   `script_${createHash('sha256').update(messageId).digest('hex').slice(0, 32)}`;
 
 /**
- * The script block of an answer, as a call.
+ * The call that is made from the script block of an answer.
  * @param answer - The answer's items.
- * @param finishReason - Why the answer ended, in the maker's word.
+ * @param finishReason - The finish reason in the maker's own term.
  */
 export function blockIn(
   answer: readonly OutputItem[],

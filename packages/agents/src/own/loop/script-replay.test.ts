@@ -1,4 +1,4 @@
-/** Scripts that waited for a person when their server ended, and are resumed by the next server. */
+/** Scripts that were waiting for a person when their server ended, and that the next server resumes. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +20,15 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A tool that records its inputs. `ask …` needs a permission; `hang …` and held inputs do not end. */
+/**
+ * A tool that records its inputs. For `ask …` it needs a permission; for `hang …` and held inputs, the call does not
+ * end.
+ */
 class Notes {
   readonly ran: string[] = [];
   readonly #held = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Makes these inputs wait for `release`. */
+  /** Calls with these inputs end only after `release`. */
   hold(...texts: string[]): void {
     for (const text of texts) this.#held.set(text, Promise.withResolvers());
   }
@@ -65,7 +68,7 @@ interface Server {
   client: ScriptedClient;
   watch: Watch;
   notes: Notes;
-  /** The turn that the session has begun by itself. */
+  /** The turn that the session has begun on its own. */
   readonly turnId: string;
 }
 
@@ -89,7 +92,7 @@ async function serve(
   return { provider, client, watch, notes, turnId: watch.events[0]?.turnId ?? '' };
 }
 
-/** A turn with this script, whose server ends when the script reaches an input that `until` holds. */
+/** A turn with this script, whose server ends as soon as `until` returns true. */
 async function cutAt(
   code: string,
   until: (server: Server, turnId: string) => boolean,
@@ -128,7 +131,7 @@ async function allow(server: Server): Promise<Response> {
   return foldTurn(watch.events, turnId);
 }
 
-/** The script's result as the model was sent it. */
+/** The script's result that the model was sent. */
 const told = ({ client }: Server): string =>
   (client.requests.at(-1)?.conversation ?? []).flatMap((item) =>
     item.type === 'function_call_output' ? item.output : [],
@@ -150,7 +153,7 @@ return [...said, ...rest.map(({ value, reason }) => value ?? reason.message), Ma
 const fourWait = ({ notes, watch }: Server, turnId: string): boolean =>
   notes.ran.includes('hang') && questions({ watch }, turnId).size === 1;
 
-test('a waiting script is replayed after its server has ended: finished calls get their recorded outputs, open questions keep their ids, and calls that were running are not run again', async () => {
+test('a waiting script is replayed after its server has ended: finished calls get their recorded outputs, open questions keep their ids, and calls that were running do not run again', async () => {
   const cut = await cutAt(four, fourWait);
   const server = await serve([repliesWith('I see.')], [cut]);
   expect(server.notes.ran).toEqual([]);
@@ -165,7 +168,7 @@ test('a waiting script is replayed after its server has ended: finished calls ge
     'function_call',
     'function_call_output',
   ]);
-  // The page shows the whole script.
+  // The resumed turn shows the whole script again.
   expect(within(run)).toMatchObject([
     { type: 'function_call', title: 'Note one' },
     { type: 'function_call_output', output: 'one!', success: true },
@@ -178,7 +181,7 @@ test('a waiting script is replayed after its server has ended: finished calls ge
   ]);
 });
 
-test('replayed calls end in their original order, even if they were made in another order', async () => {
+test('replayed calls end in their original order, even if they are made in another order', async () => {
   const code = `const ask = async (text) => {
   await tools.note({ text });
   return tools.note({ text: 'ask ' + text });
@@ -212,7 +215,7 @@ return Promise.all(['a', 'b', 'c'].map(ask));`;
   expect(server.notes.ran).toEqual(['ask b', 'ask c', 'ask a']);
   expect(told(server)).toBe('["ask a!","ask b!","ask c!"]');
 
-  // The order of calls that end in the same millisecond is not known.
+  // If calls end in the same millisecond, their order is not recorded.
   const other = await serve([repliesWith('I see.')], [endAt(() => 1)]);
   expect(questions(other, other.turnId)).toEqual(openQuestions(cut));
   await allow(other);
@@ -220,7 +223,7 @@ return Promise.all(['a', 'b', 'c'].map(ask));`;
   expect(told(other)).toBe('["ask a!","ask b!","ask c!"]');
 });
 
-test('a replayed script gets the same times and random numbers', async () => {
+test('a replayed script gets the same times and random numbers as in its first run', async () => {
   const code = `const at = Date.now();
 await tools.note({ text: 'one' });
 const text = ['ask', Math.random(), Date.now() - at, new Date()].join(' ');
@@ -232,7 +235,7 @@ return (await tools.note({ text })) === text + '!';`;
   expect(told(server)).toBe('true');
 });
 
-test('whenever servers end one after another, questions keep their ids and no call runs twice', async () => {
+test('if servers end one after another, questions keep their ids and no call runs twice', async () => {
   const cut = await cutAt(four, fourWait);
   const second = await serve([], [cut]);
   const again = second.watch.of(second.turnId);
@@ -253,14 +256,14 @@ test('whenever servers end one after another, questions keep their ids and no ca
     expect(server.notes.ran).toEqual(['ask']);
     expect(told(server)).toContain(JSON.stringify(['one!', 'two!', 'ask!', lost, true]));
   }
-  // The call may have run without a question, if it was already allowed.
+  // In some prefixes the permission was already granted, so the call may run without a question.
   for (const length of lengths.filter((one) => one > begins && one <= asks)) {
     const { watch } = await serve([], [cut, cutOff(again.slice(0, length))]);
     expect(watch.events).toEqual([]);
   }
 });
 
-test('what a script did after its question was answered is also replayed by the third server', async () => {
+test('the third server also replays the calls that the second server ran after the question was answered', async () => {
   const code = `await tools.note({ text: 'one' });
 await tools.note({ text: 'ask' });
 return tools.note({ text: 'ask again' });`;
@@ -278,7 +281,7 @@ return tools.note({ text: 'ask again' });`;
   expect(told(third)).toBe('"ask again!"');
 });
 
-/** The run with changed text in it, as if the script depended on chance. */
+/** The run with a text replaced, as if the script had random results. */
 const changed = (run: Response, from: string, to: string): Response =>
   JSON.parse(JSON.stringify(run).replaceAll(from, to)) as Response;
 
@@ -297,7 +300,7 @@ test.each([
   expect(told(server)).toContain('SCRIPT_DEPARTED: The script was run again');
 });
 
-test('a replayed script that waits ends with its turn', async () => {
+test('a replayed script that waits is ended when its turn ends', async () => {
   const cut = await cutAt(four, fourWait);
   const server = await serve([], [cut]);
   await server.provider.cancelTurn('s');
@@ -307,7 +310,7 @@ test('a replayed script that waits ends with its turn', async () => {
   expect(error).toMatchObject({ code: 'SCRIPT_CANCELLED' });
 });
 
-test('a script whose call is now allowed needs no question, and the session opens at once', async () => {
+test('if the waiting call is now allowed, the script needs no question, and the session opens at once', async () => {
   const cut = await cutAt(four, fourWait);
   const grants = { list: async () => ['tool:note'], add: async () => {} };
   const server = await serve([repliesWith('I see.')], [cut], { grants });

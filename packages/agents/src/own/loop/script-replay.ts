@@ -8,24 +8,28 @@ interface MadeCall {
   arguments: string;
 }
 
-/** The most characters of an input that an error shows. */
+/** The most characters of an input that an error message shows. */
 const shownInput = 200;
 
 /**
- * Repeats a script that was cut off, up to the point where it was cut off. Its calls get their recorded answers one after
- * another, in the order in which they ended. Each answer is given only after the script has done everything that it does with
- * the earlier answers, so the script makes the same calls again. Then all other calls begin.
+ * Repeats a script that was cut off, up to the place where it was cut off. The script's calls get their recorded
+ * outputs one after another, in the order in which the calls ended. Each output is given only after the script has
+ * handled the earlier outputs completely, so the script makes the same calls again. Calls without a recorded output
+ * begin after all recorded outputs were given.
  */
 export class ScriptReplay {
   readonly #record: readonly RecordedCall[];
-  /** Places of the calls that had ended, in the order in which they ended. */
+  /** The places of the calls that have a recorded output, in the order in which the calls ended. */
   readonly #ended: number[];
   readonly #made = new Set<number>();
   readonly #held = new Map<number, PromiseWithResolvers<void>>();
   readonly #onDeparture: (error: ScriptError) => void;
   #state: 'runs again' | 'goes on' | 'departed';
 
-  /** @param onDeparture - Called if the script differs from its earlier run: the script must be stopped. */
+  /**
+   * @param onDeparture - Called if the script does something else than in its earlier run; the script must then be
+   *   stopped.
+   */
   constructor(record: readonly RecordedCall[], onDeparture: (error: ScriptError) => void) {
     this.#record = record;
     this.#onDeparture = onDeparture;
@@ -37,8 +41,9 @@ export class ScriptReplay {
   }
 
   /**
-   * Returns the place of a call that the script makes, which is the place of the same recorded call. The order of calls may
-   * differ, because the order of two calls that ended in the same millisecond is not known.
+   * Returns the place of a call that the script makes: the place of the equal call in the record. The order of the
+   * calls may differ from the record, because the record does not have the order of calls that ended in the same
+   * millisecond.
    */
   place(call: MadeCall): number {
     const same = this.#record.findIndex(
@@ -53,7 +58,9 @@ export class ScriptReplay {
     return place;
   }
 
-  /** Resolves when the call may continue, with its recorded call if there is one; rejects if the script ends first. */
+  /**
+   * Resolves when the call may continue, with the recorded call if there is one; rejects if the signal aborts first.
+   */
   async turnOf(place: number, signal: AbortSignal): Promise<RecordedCall | undefined> {
     const before = this.#record[place - 1];
     if (this.#state === 'goes on') return before;
@@ -66,7 +73,7 @@ export class ScriptReplay {
     return before;
   }
 
-  /** Called when the script has handled all answers so far and waits. */
+  /** The caller reports that the script has handled all answers so far and waits. */
   waits(): void {
     if (this.#state !== 'runs again') return;
     const missing = this.#missing;
@@ -80,7 +87,7 @@ export class ScriptReplay {
     for (const { resolve } of this.#held.values()) resolve();
   }
 
-  /** Called when the script has a result. */
+  /** The caller reports that the script has ended. */
   ends(): void {
     if (this.#state === 'runs again') this.#depart('it ended earlier');
   }

@@ -30,17 +30,23 @@ const ScriptInput = z.object({
   code: z.string().min(1).describe('The body of an async JavaScript function.'),
 });
 
-/** The script tool as it is described to the model. @param definitions - The tools that a script can use. */
+/**
+ * The description of the script tool that the model gets.
+ * @param definitions - The tools that a script can use.
+ */
 export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDefinition {
   const description = `Runs JavaScript that calls the other tools: for many calls in a row, or when only a part of what they say matters. The code is the body of an async function; it has nothing besides these, and returns a JSON value:\n\n${describeTools(definitions)}`;
   const { $schema: _, ...parameters } = z.toJSONSchema(ScriptInput, { io: 'input' });
   return { name: scriptName, description, parameters };
 }
 
-/** Begins a message by Liminal, because a model without tools gets only messages of the user and its own. */
+/** The start of messages that Liminal writes: a model without tools gets only user messages and its own. */
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 
-/** The instructions on scripts for a model that calls no tools. @param faces - The tools that a script can use. */
+/**
+ * The instructions that explain scripts to a model without tools.
+ * @param faces - The tools that a script can use.
+ */
 export const scriptInstructions = (
   faces: readonly ToolDefinition[],
 ): string => `You cannot call tools directly. To use them, end your answer with a script in a block like this one, and wait:
@@ -59,23 +65,26 @@ return found.length;
 \`\`\`ts
 ${describeTools(faces)}\`\`\``;
 
-/** The output of a script's call whose outcome is unknown. */
+/** The output of a script's call that was running when the server ended. */
 const notRunAgain =
   'The server ended while this ran: it may be done, or not, or in part. It was not run again.';
 
-/** Runs a script when a slot is free; rejects with the signal's reason if the signal aborts before. */
+/**
+ * Runs a script when the number of running scripts allows another script; rejects with the signal's reason if the
+ * signal aborts first.
+ */
 export type ScriptTurn = <T>(start: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 interface ScriptSurroundings {
   /** The tools that a script can use. */
   tools: ScriptHost['tools'];
   writer: () => TurnWriter;
-  /** Runs a call of the script like a call of the model, with its permission. */
+  /** Runs a call of the script with the permission checks for calls of the model. */
   run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   turn: ScriptTurn;
 }
 
-/** The tool for one call: writes the script's start, the calls that it makes, and its end (seed 001, A.5). */
+/** The script tool for one call. Writes the script's start, its calls, and its end (seed 001, A.5). */
 export function scriptTool(
   call: WantedCall,
   { tools, writer, run, turn }: ScriptSurroundings,
@@ -95,19 +104,19 @@ export function scriptTool(
   };
 }
 
-/** One call of the tool: a new script, or a script that was cut off and is replayed up to that point. */
+/** One call of the script tool: a new script, or a script that was cut off and is replayed to that place. */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;
   readonly #id: string;
-  /** When the script first began, if it was cut off. */
+  /** The time at which the script began in its first run, if it was cut off. */
   readonly #startedAt: string | undefined;
   readonly #replay: ScriptReplay;
   readonly #writer: () => TurnWriter;
   readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   readonly #departed = new AbortController();
   #departure: ScriptError | undefined;
-  /** Places of the calls whose question must still be asked again. */
+  /** The places of the calls whose questions have not been asked again yet. */
   readonly #unasked: Set<number>;
   readonly #onAsked: () => void;
 
@@ -169,7 +178,7 @@ class ScriptCall implements ScriptHost {
     this.#replay.waits();
   }
 
-  /** Writes a recorded call and its output again, without making the call. */
+  /** Writes a recorded call and its output again, without running the call. */
   #repeat({ item, output }: RecordedCall, itsOwn: Pick<CallItem, 'id' | 'callId'>): CallResult {
     const { error: _, ...call } = item;
     this.#writer().add({ ...call, ...itsOwn });

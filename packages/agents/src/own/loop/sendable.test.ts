@@ -13,7 +13,7 @@ function word(value: number): Buffer {
   return bytes;
 }
 
-/** A chunk of a PNG; `sum` replaces its checksum. */
+/** A chunk of a PNG; `sum` replaces the correct checksum. */
 function chunk(name: string, data: Buffer, sum?: number): Buffer {
   const named = Buffer.concat([Buffer.from(name), data]);
   return Buffer.concat([word(data.length), named, word(sum ?? crc32(named))]);
@@ -27,7 +27,7 @@ const end = chunk('IEND', Buffer.alloc(0));
 const png = (...chunks: Buffer[]): string => base64(signature, ...chunks);
 const whole = png(header(), drawn, end);
 
-/** Little-endian, as in GIF and WebP. */
+/** A 32-bit little-endian number, as in GIF and WebP. */
 function littleWord(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
@@ -40,7 +40,7 @@ const webp = (size: number, length: number): string =>
 const jpeg = (length: number, rest = '\xff\xd9'): string =>
   base64('\xff\xd8\xff\xe0', Buffer.alloc(length - 4 - rest.length), rest);
 
-/** The block as a model server gets it. */
+/** The block in the form that a model server gets. */
 function sent(block: ContentBlock): ContentBlock | undefined {
   const item: OutputItem = {
     type: 'message',
@@ -115,23 +115,23 @@ test.each<[string, ContentBlock]>([
   expect(sent(block)).toEqual(withoutBytes(block));
 });
 
-test('an image with a wrong type is sent with its real type', () => {
+test('an image with a wrong type is sent with its correct type', () => {
   expect(sent(image(whole, 'image/jpeg'))).toEqual(image(whole, 'image/png'));
   expect(sent(file(whole, 'image/webp'))).toEqual(file(whole, 'image/png'));
 });
 
-test('an image whose real type few models accept is sent without its bytes', () => {
+test('an image of a type that few models accept is sent without its bytes', () => {
   const bmp = image(base64('BM', Buffer.alloc(100)), 'image/png');
   expect(sent(bmp)).toEqual(withoutBytes(bmp));
 });
 
-test('bytes in another base64 alphabet are sent in the usual one', () => {
+test('bytes in the URL-safe base64 alphabet are sent in the standard alphabet', () => {
   const other = whole.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   expect(other).not.toBe(whole);
   expect(sent(image(other))).toEqual(image(whole));
 });
 
-test('a file is checked once', () => {
+test('a file is checked only once', () => {
   const block = image(whole, 'image/jpeg');
   const first = sent(block);
   expect(first).not.toBe(block);
@@ -147,7 +147,7 @@ test.each<[string, ContentBlock]>([
   expect(sent(block)).toBe(block);
 });
 
-test('a block without its bytes keeps all its other fields', () => {
+test('a block without its bytes keeps its other fields', () => {
   expect(withoutBytes(image(whole))).toEqual({ ...image(whole), data: undefined });
   expect(withoutBytes(audio('a', 'audio/wav'))).toEqual({
     ...audio('a', 'audio/wav'),
@@ -163,7 +163,7 @@ test('a block without its bytes keeps all its other fields', () => {
   expect(bytesOf(audio('abcd', 'audio/wav'))).toBe('abcd');
 });
 
-test('only messages and outputs have files, and an unchanged item is returned as it is', () => {
+test('only messages and outputs have files, and an item without changes is returned itself', () => {
   const call = { type: 'function_call', id: 'a', name: 'b', arguments: '{}' } as OutputItem;
   const never = (): ContentBlock => expect.fail('It has no blocks.');
   expect(withBlocks(call, never)).toBe(call);
@@ -182,7 +182,7 @@ test('only messages and outputs have files, and an unchanged item is returned as
   expect(changed).toEqual({ ...output, blocks: [one, one] });
 });
 
-test('each lone surrogate in a value is replaced, in names, lists and texts', () => {
+test('each lone surrogate in a value is replaced: in names, lists and texts', () => {
   const lone = 'a\ud800';
   expect(wellFormed(lone)).toBe('a\ufffd');
   expect(wellFormed({ [lone]: 1, list: [lone, 2, null], deep: { text: lone } })).toEqual({
@@ -193,7 +193,7 @@ test('each lone surrogate in a value is replaced, in names, lists and texts', ()
 });
 
 test.each([[{ a: ['b', 1, null, true, { c: '😀' }] }], ['b'], [null], [7], [undefined], [[]]])(
-  'a value without lone surrogates stays the same: %j',
+  'a value without lone surrogates is returned itself: %j',
   (value) => {
     expect(wellFormed(value)).toBe(value);
   },

@@ -1,12 +1,12 @@
 /**
- * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not fit their type. A server rejects the
- * whole conversation because of one lone surrogate or one damaged picture in it. Pure.
+ * Repairs text that is not well-formed Unicode, and leaves out files whose bytes do not match their type. A server
+ * rejects the whole conversation because of one lone surrogate or one damaged picture. Pure.
  */
 import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../../base/accepted-content.ts';
 
-/** A JSON value in which U+FFFD replaces each lone surrogate; the value itself if it has none. */
+/** A JSON value in which each lone surrogate is replaced by U+FFFD; the value itself if it has no lone surrogate. */
 export const wellFormed = <Value>(value: Value): Value =>
   isWellFormed(value) ? value : (repaired(value) as Value);
 
@@ -29,12 +29,12 @@ function repaired(value: unknown): unknown {
   );
 }
 
-/** The item without the bytes of files that cannot be sent: the model then gets only the files' names. */
+/** The item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
 export function withSendableFiles(item: OutputItem): OutputItem {
   return withBlocks(item, sendable);
 }
 
-/** The item with each block changed; the item itself if no block changes. */
+/** The item with each block replaced by the function's result; the item itself if no block changes. */
 export function withBlocks(
   item: OutputItem,
   change: (block: ContentBlock) => ContentBlock,
@@ -53,7 +53,7 @@ export function bytesOf(block: ContentBlock): string | undefined {
   return block.type === 'resource' ? block.resource.blob || undefined : undefined;
 }
 
-/** The block without its bytes: the makers' clients then only name the block to the model. */
+/** The block without its bytes; the makers' clients then give the model only the block's name. */
 export function withoutBytes(block: ContentBlock): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
   if (block.type !== 'resource') return block;
@@ -62,7 +62,10 @@ export function withoutBytes(block: ContentBlock): ContentBlock {
 
 const known = new WeakMap<ContentBlock, ContentBlock>();
 
-/** The block, without its bytes if they do not fit. The result is cached, because files can be large. */
+/**
+ * The block, without its bytes if they do not match its type. The result is cached, because checking a large file takes
+ * long.
+ */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);
   if (data === undefined) return block;
@@ -90,21 +93,21 @@ const mimeTypeOf = (block: ContentBlock): string | undefined => {
   return block.type === 'resource' ? block.resource.mimeType : undefined;
 };
 
-/** Corrects a wrong image type or a different base64 alphabet, as tools may produce. */
+/** Corrects a wrong image type, or another base64 alphabet, both of which tools produce. */
 function withBytes(block: ContentBlock, data: string, mimeType: string): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data, mimeType };
   if (block.type !== 'resource') return block;
   return { ...block, resource: { ...block.resource, blob: data, mimeType } };
 }
 
-/** Whether a file begins and ends as its type requires; true for types that are not checked. */
+/** Whether a file begins and ends as its type requires; true for other types. */
 function isCompleteFile(bytes: Buffer, type: string): boolean {
   if (type in commonSounds) return isSound(bytes, commonSounds[type]);
   switch (type) {
     case 'image/png':
       return isPng(bytes);
     case 'image/jpeg':
-      // Cameras append data after the end of the image.
+      // Cameras append data after the end of the image, so the end mark may be anywhere.
       return bytes.lastIndexOf(jpegEnd) > 0 && bytes.length > 100;
     case 'image/gif':
       return bytes.length > 13 && bytes.readUInt32LE(6) !== 0 && bytes.includes(0x3b, 13);
@@ -122,7 +125,7 @@ const jpegEnd = Buffer.from('ffd9', 'hex');
 function isPng(bytes: Buffer): boolean {
   if (bytes.length < 57 || bytes.toString('latin1', 12, 16) !== 'IHDR') return false;
   if (bytes.readUInt32BE(16) === 0 || bytes.readUInt32BE(20) === 0) return false;
-  // Each chunk must be complete, up to the end chunk.
+  // Each chunk must be complete, up to the chunk that ends the image.
   let isDrawn = false;
   for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
     const [name, size] = [bytes.toString('latin1', at + 4, at + 8), bytes.readUInt32BE(at)];

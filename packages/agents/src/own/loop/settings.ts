@@ -1,4 +1,4 @@
-/** The settings of a model session, besides the model itself. */
+/** The settings of a model session, except for the model itself. */
 import type { ConfigOption } from '@liminal/protocol';
 import { ProviderError } from '../../contract/errors.ts';
 import type { Mode } from './permissions.ts';

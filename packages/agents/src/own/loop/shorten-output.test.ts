@@ -15,7 +15,7 @@ const note: ContentBlock = { type: 'resource', resource: { uri: 'file:///a', tex
 const link: ContentBlock = { type: 'resource_link', uri: 'file:///b', name: 'b' };
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
 
-/** The output as the conversation contains it. */
+/** The output item in the conversation that the model gets. */
 function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined {
   const said = { type: 'function_call_output', id: 'a:o', callId: 'a', output } as const;
   const item = {
@@ -35,19 +35,19 @@ test('a model gets the beginning and the end of an output that is too long, with
   expect(output).toMatch(/^beginx+\n\[9900008 characters left out\]\nx+end$/);
 });
 
-test('a cut never splits a character', () => {
+test('a cut never divides a character', () => {
   const item = heard(`x${'😀'.repeat(100_000)}`);
   const output = item?.type === 'function_call_output' ? item.output : '';
   expect(output.isWellFormed()).toBe(true);
 });
 
-test('an attached text that is too long is cut as well', () => {
+test('an attached text that is too long is also cut', () => {
   const text = 'y'.repeat(200_000);
   const item = heard('See the file.', [{ type: 'resource', resource: { uri: 'file:///c', text } }]);
   expect(JSON.stringify(item).length).toBeLessThan(101_000);
 });
 
-test('attachments that repeat the output’s text are left out', () => {
+test('attachments whose text the output repeats are left out', () => {
   expect(heard('Look:\nA note.\nfile:///b', [note, link, image])).toMatchObject({
     blocks: [image],
   });

@@ -1,13 +1,16 @@
-/** Shortens a call's output for the model; people see the whole output: pure. */
+/** Shortens a call's output for the model; people see the whole output. Pure. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { ShownOutput } from '../../base/shown-output.ts';
 
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** Characters of a text's beginning and end that the model gets: more would fill the context of most models. */
+/**
+ * The numbers of characters at a text's beginning and end that the model gets; more would fill the context of most
+ * models.
+ */
 const longest = { head: 60_000, tail: 40_000 };
 
-/** The output with long parts shortened and repeated parts removed. */
+/** The output with its long parts shortened, and without parts that are repeated. */
 export function shortenOutput(item: CallOutput): CallOutput {
   const { output, blocks } = item;
   const shortText = shortened(output);
@@ -17,7 +20,7 @@ export function shortenOutput(item: CallOutput): CallOutput {
   return { ...words, output: shortText, ...(others.length > 0 && { blocks: others }) };
 }
 
-/** The text; if it is long, a mark replaces its middle. */
+/** The text; in a long text, a mark replaces the middle. */
 function shortened(text: string): string {
   if (text.length <= longest.head + longest.tail) return text;
   let short = '';
@@ -27,7 +30,7 @@ function shortened(text: string): string {
   return short;
 }
 
-/** Whether the block repeats the output: an MCP server's tool returns text both for the model and for people. */
+/** Whether the block repeats the output: MCP tools return the same text for the model and for people. */
 function isRepeatedIn(block: ContentBlock, output: string): boolean {
   if (block.type === 'resource_link') return output.includes(block.uri);
   return block.type === 'resource' && block.resource.text !== undefined

@@ -22,13 +22,13 @@ import { outputOf, type WantedCall } from './waiting-calls.ts';
 export interface ToolCallsOptions {
   tools: readonly Tool[];
   folders: Folders;
-  /** The files that the session's clients have open. */
+  /** Access to the files that the session's clients have open. */
   files?: ClientFiles | undefined;
   /** Whether a model may write a script instead of many calls. */
   runsScripts: boolean;
   /** Limits how many scripts run at the same time. */
   scripts: FairSemaphore;
-  /** The session that makes the calls. */
+  /** The session whose model makes the calls. */
   owner: object;
   approvals: PendingApprovals;
   permissions: Permissions;
@@ -43,12 +43,12 @@ const allow = 'allow';
 const always = 'always';
 const refuse = 'refuse';
 
-/** Runs the calls of a model. Each call ends in an output that the model reads, whether it succeeds or fails. */
+/** Runs the calls of a model. Each call, successful or not, ends with an output for the model. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  /** The tools as they are described to the model. */
+  /** The descriptions of the tools that the model gets. */
   readonly definitions: readonly ToolDefinition[];
-  /** The tools without the script tool. */
+  /** The tools other than the script tool. */
   readonly #own: readonly ToolDefinition[];
   readonly #areInScripts: boolean;
   #instructions: string | undefined;
@@ -61,14 +61,15 @@ export class ToolCalls {
     this.definitions = this.#areInScripts ? [...faces, scriptDefinition(faces)] : faces;
   }
 
-  /** The instructions on scripts for a model that calls no tools; undefined if it cannot use scripts. */
+  /** The instructions that explain scripts to a model without tools; undefined if the model cannot use scripts. */
   get instructions(): string | undefined {
     if (this.#areInScripts) this.#instructions ??= scriptInstructions(this.#own);
     return this.#instructions;
   }
 
   /**
-   * Runs a call and writes its output with the current `writer`. Never rejects because of an error of the model or a tool.
+   * Runs a call, and writes its output with the `writer` that is current then. An error of the model or a tool becomes
+   * the call's output and does not reject.
    */
   async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<CallResult> {
     const outputId = outputOf(call.itemId);
@@ -107,7 +108,7 @@ export class ToolCalls {
     }
   }
 
-  /** Throws ToolError, with advice for the model, for an invalid call. */
+  /** Throws ToolError, with advice for the model, if the call is invalid. */
   #prepare(call: WantedCall, writer: () => TurnWriter): Prepared {
     const { name, arguments: text, problem } = call;
     if (problem !== undefined) throw new ToolError(problem);
@@ -141,7 +142,9 @@ export class ToolCalls {
     return tool.run(input, { ...folders, files, owner, signal, print });
   }
 
-  /** Why the call must not run; undefined if it may. Asks people unless the call is already allowed. */
+  /**
+   * Returns why the call must not run; undefined if the call may run. Asks people, unless the call is already allowed.
+   */
   async #refusal(
     { tool, input }: Prepared,
     { callId, approvalId, script, onAsked, name, arguments: json }: WantedCall,
@@ -152,7 +155,7 @@ export class ToolCalls {
     const needed = await tool.needs(input, folders);
     const isAllowed = needed === undefined || (await permissions.allow(tool.kind, needed));
     if (isAllowed) {
-      // The calls within a resumed script ask people themselves.
+      // In a resumed script, the script's own calls ask people.
       if (script === undefined) onAsked?.();
       return undefined;
     }
@@ -200,7 +203,7 @@ function chosen(outcome: ApprovalOutcome, optionId: string): boolean {
   return outcome.outcome === 'selected' && outcome.optionId === optionId;
 }
 
-/** The parsed arguments; no arguments count as an empty object. Throws ToolError. */
+/** The parsed arguments; an empty text is an empty object. Throws ToolError. */
 function parseArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {

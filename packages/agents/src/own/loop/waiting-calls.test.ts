@@ -40,10 +40,10 @@ const script = (callId: string, startedAt: string | undefined = '1') =>
 const turn = (turnId: string, outputItems: OutputItem[], more: Partial<Response> = {}): Response =>
   ({ id: turnId, turnId, outputItems, finishReason: null, ...more }) as Response;
 
-/** The calls that still wait after one turn with these items. */
+/** The calls that wait after one turn with these items. */
 const askedAfter = (...items: OutputItem[]) => resumableCalls([turn('1', items)]);
 
-test('ids of scripts, of their calls and of outputs are derived from the call’s item', () => {
+test('the ids of a script, its calls and their outputs are derived from the id of the call’s item', () => {
   expect(scriptOf('a')).toBe('a:script');
   expect(scriptCallOf('a:script', 1)).toBe('a:script:1');
   expect(outputOf('a')).toBe('a:output');
@@ -68,7 +68,7 @@ test('an output that broke off does not end a call', () => {
   expect(askedAfter(call('a'), question('a'), broken)).toHaveLength(1);
 });
 
-test('only calls of the newest turn, and of the turns that it resumed, still wait', () => {
+test('only calls of the newest turn, and of the turns that it resumed, can still wait', () => {
   const items = [call('a'), question('a')];
   const more = [call('b'), question('b')];
   const agent = { trigger: 'agent' } as Partial<Response>;
@@ -80,12 +80,12 @@ test('only calls of the newest turn, and of the turns that it resumed, still wai
   expect(resumableCalls([])).toEqual([]);
 });
 
-test('a call that a later turn has ended no longer waits, whatever the first turn had', () => {
+test('a call that a later turn has ended no longer waits, even if its question was open in the first turn', () => {
   const again = turn('2', [call('a'), output('a')], { trigger: 'agent' });
   expect(resumableCalls([turn('1', [call('a'), question('a')]), again])).toEqual([]);
 });
 
-test('a call is returned as it was first made', () => {
+test('a call is returned with the fields of its first attempt', () => {
   const first = call('a', { title: 'First' });
   const agent = { trigger: 'agent' } as Partial<Response>;
   const runs = [turn('1', [first]), turn('2', [call('a'), question('a')], agent)];
@@ -139,7 +139,7 @@ test.each<[string, OutputItem[]]>([
   expect(askedAfter(...items)).toEqual([]);
 });
 
-test('the state of a script’s calls is taken from the turn in which the call ended, or else from the newest turn', () => {
+test('the state of a script’s calls comes from the turn in which the call ended, or else from the newest turn', () => {
   const agent = { trigger: 'agent' } as Partial<Response>;
   const [one, two] = [inner(1), inner(2)];
   const runs = [

@@ -1,4 +1,4 @@
-/** Finds in history what a turn was still asking people when it was cut off: pure. */
+/** Finds, in history, the questions that a turn had open when it was cut off. Pure. */
 import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol';
 import { isFullMark } from '../../base/turn-writer.ts';
 import type { ModelCall } from './model-client.ts';
@@ -6,39 +6,39 @@ import type { ModelCall } from './model-client.ts';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** A call that must be resumed, because its permission, or that of a call within its script, was still being asked for. */
+/** A call that must be resumed, because its question, or a question of a call in its script, was still open. */
 export type ResumableCall =
   | { call: CallItem; approvalId: string }
   | { call: CallItem; script: ScriptRecord };
 
-/** The record of a script that was cut off, from all turns that have run it. */
+/** The record of a script that was cut off, collected from all turns that have run the script. */
 export interface ScriptRecord {
-  /** When the script first began. */
+  /** The time at which the script first began. */
   startedAt: string;
-  /** The script's calls, in the order in which it made them. */
+  /** The script's calls, in the order in which the script made them. */
   calls: readonly RecordedCall[];
 }
 
-/** A call that has begun. If it has neither an output nor an open question, its outcome is unknown. */
+/** A call in the record of a script. If a call has neither an output nor an open question, its outcome is unknown. */
 export interface RecordedCall {
   item: CallItem;
   /** The output, if the call has ended. */
   output?: CallOutput;
-  /** The id of the question that the call was waiting for. */
+  /** The id of the question that was open for the call. */
   approvalId?: string;
 }
 
 /** A call that Liminal must run. */
 export interface WantedCall extends ModelCall {
-  /** The id of the earlier question, which is asked again. */
+  /** The id of the earlier question; the call asks it again under the same id. */
   approvalId?: string | undefined;
-  /** The call's item, whole and still open. */
+  /** The complete item of the call, which is still open. */
   item?: OutputItem | undefined;
-  /** Why the call is not run, as a sentence for the model. */
+  /** Why the call must not run, as a sentence for the model. */
   problem?: string;
   /** The record of a script that was cut off and is resumed. */
   script?: ScriptRecord;
-  /** Called as soon as people are asked, or need not be asked; may be called again. */
+  /** Called when people have been asked, or when no question is needed; may be called more than once. */
   onAsked?: () => void;
 }
 
@@ -51,11 +51,11 @@ export const scriptCallOf = (scriptId: string, place: number): string => `${scri
 /** The id of a call's output. @param itemId - The call's item. */
 export const outputOf = (itemId: string): string => `${itemId}:output`;
 
-/** The calls for which the newest turn was still asking people when it was cut off. */
+/** The calls whose questions were open when the newest turn was cut off. */
 export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
-  // Take the first attempt: it got as far as a question, while a later attempt may have broken off before.
+  // The first attempt is used: it reached the question, while a later attempt may have broken off earlier.
   const first = Map.groupBy(made, ({ callId }) => callId);
   return [...first].flatMap(([callId, [call]]): ResumableCall[] => {
     if (call === undefined || call.parentCallId !== undefined) return [];
@@ -67,14 +67,14 @@ export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   });
 }
 
-/** The newest turn and the turns that it resumed, oldest first; the first of them was begun by a person. */
+/** The newest turn and the turns that it resumed, oldest first; the first one was started by a person. */
 function triesIn(runs: readonly Response[]): Response[] {
   const all = runs.filter((run) => !isServerTurn(run));
   const first = all.findLastIndex(({ trigger }) => trigger !== 'agent');
   return all.slice(Math.max(first, 0));
 }
 
-/** Undefined for a call that is not a script, or whose record is incomplete. */
+/** Returns undefined if the call is not a script, or if the record is incomplete. */
 function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecord | undefined {
   const scripts = tries.flatMap(({ outputItems: items, turnId }) => {
     const call = items.find((item) => isCall(item) && item.callId === callId);
@@ -85,7 +85,7 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   });
   const [first] = scripts;
   if (first === undefined) return undefined;
-  // Once the turn was full, nothing more was stored, including calls.
+  // After a turn had reached its limit, nothing more was stored, including calls, so its record is incomplete.
   if (scripts.some(({ items, turnId }) => items.some((item) => isFullMark(item, turnId)))) return;
   const calls: RecordedCall[] = [];
   for (;;) {
@@ -98,7 +98,7 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   }
 }
 
-/** A call with its output from any of the turns; without an output, as the newest turn has it. */
+/** A call, with its output from any of the turns; if it has no output, with its fields from the newest turn. */
 function knownOf(
   places: readonly { items: readonly OutputItem[]; callId: string }[],
 ): RecordedCall | undefined {
@@ -115,7 +115,7 @@ function callIn(items: readonly OutputItem[], callId: string): RecordedCall | un
   return approvalId === undefined ? { item } : { item, approvalId };
 }
 
-/** The id of the question about a call that was never answered. */
+/** The id of the unanswered question about a call. */
 function questionOf(callId: string, items: readonly OutputItem[]): string | undefined {
   const asked = items.find((item) => item.type === 'approval' && item.callId === callId);
   if (asked?.type !== 'approval' || asked.outcome?.outcome !== 'cancelled') return undefined;
@@ -124,6 +124,6 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
 
 const isCall = (item: OutputItem): item is CallItem => item.type === 'function_call';
 
-/** An output that broke off only shows how much of it had arrived. */
+/** An output that broke off does not count, because it contains only the part that had arrived. */
 const isEnded = (item: OutputItem): item is CallOutput =>
   item.type === 'function_call_output' && item.error === undefined;

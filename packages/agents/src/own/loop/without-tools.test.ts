@@ -1,4 +1,4 @@
-/** Models that call no tools write scripts in their answers. */
+/** Tests models without tools, which write scripts in their answers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ interface Opened {
   runTurn: (message: string) => Promise<Response>;
 }
 
-/** A session with the model `plain`, which refuses tools; the model `one` calls them. */
+/** A session with the model `plain`, which refuses tools, and the model `one`, which accepts tools. */
 async function open(
   acts: Act[],
   {
@@ -81,7 +81,7 @@ const last = (client: ScriptedClient): string => told(client.requests.at(-1)!).a
 const shape = ({ outputItems }: Response): string[] =>
   outputItems.map((item) => ('name' in item ? item.name : item.type));
 
-test('a model that refuses tools gets requests without tools, with instructions for scripts, and its script is run', async () => {
+test('a model that refuses tools then gets requests without tools and with instructions for scripts, and its script is run', async () => {
   const wanted = `I look.\n\n${block("print('so');\nreturn await tools.echo({ text: 'a' });")}`;
   const { runTurn, client } = await open([
     repliesWith(wanted),
@@ -115,14 +115,14 @@ test('a model that refuses tools gets requests without tools, with instructions 
   ]);
 });
 
-test('a model whose server lists that it calls no tools is asked without them at once', async () => {
+test('a model that is listed as having no tools gets no tools in its first request', async () => {
   const { runTurn, client } = await open([repliesWith('Hi.')], { isListed: true });
   await runTurn('Hello');
   expect(client.requests[0]).toMatchObject({ tools: [] });
   expect(client.requests[0]?.instructions).toContain('liminal-script');
 });
 
-test('without scripts, such a model only talks', async () => {
+test('if scripts are switched off, a model without tools can only write text', async () => {
   const { runTurn, client } = await open([repliesWith(block(echo('a')))], { runsScripts: false });
   expect(shape(await runTurn('Look'))).toEqual(['message', 'message']);
   expect(client.requests[0]?.instructions).not.toContain('liminal-script');
@@ -141,7 +141,7 @@ test.each([
   expect(last(client)).toMatch(why);
 });
 
-test('the model is sent the error of a script that is not JavaScript, or fails', async () => {
+test('if a script is not JavaScript, or fails, the model gets the error', async () => {
   const { runTurn, client } = await open([
     repliesWith(block('return (')),
     repliesWith(block(echo('fail'))),
@@ -153,7 +153,7 @@ test('the model is sent the error of a script that is not JavaScript, or fails',
   expect(failed).toMatch(/did not succeed:[\s\S]*It did not work/);
 });
 
-test('an answer that breaks off after its script is requested again, and the script is run once', async () => {
+test('an answer that breaks off after its script is requested again, and only then is the script run', async () => {
   const broken = breaksOff(
     block(echo('a')),
     new ModelError('CONNECTION_FAILED', 'It broke off.', { isPassing: true }),
@@ -168,12 +168,12 @@ test('an answer that breaks off after its script is requested again, and the scr
   expect(last(client)).toContain('"b"');
 });
 
-test('a script that the answer only discusses is not run', async () => {
+test('a script that an answer only discusses is not run', async () => {
   const { runTurn } = await open([repliesWith(`So:\n${block(echo('a'))}\nShall I?`)]);
   expect(shape(await runTurn('Look'))).toEqual(['message', 'message']);
 });
 
-test('a model that keeps writing scripts is stopped at the limit of rounds', async () => {
+test('a model that writes scripts without end is stopped at the limit of rounds', async () => {
   const { runTurn, client } = await open(
     [repliesWith(block('1')), repliesWith(block('2')), repliesWith('3')],
     {
@@ -193,7 +193,7 @@ async function question(watch: Watch, turnId: string): Promise<string> {
   return watch.until(idOf);
 }
 
-test('a script’s calls need permission, and a message sent in the meantime is read after the script’s output', async () => {
+test('a script’s calls need permission, and a message that is sent in the meantime is read after the script’s output', async () => {
   const { provider, watch, client } = await open([
     repliesWith(block(echo('loud'))),
     repliesWith('So.'),
@@ -208,7 +208,7 @@ test('a script’s calls need permission, and a message sent in the meantime is 
   expect(more).toBe('user: And quickly');
 });
 
-test('stopping a turn stops its script, and the next request says so', async () => {
+test('stopping a turn stops its script, and the next request has an output about the stop', async () => {
   const { provider, watch, runTurn, client } = await open([
     repliesWith(block(echo('loud'))),
     repliesWith('So.'),
@@ -224,7 +224,7 @@ test('stopping a turn stops its script, and the next request says so', async () 
   ]);
 });
 
-test('a turn that is stopped while the model writes its script runs nothing', async () => {
+test('if a turn is stopped while the model writes its script, nothing is run', async () => {
   const { provider, watch } = await open([streamsUntilStopped(block(echo('a')))]);
   const { turnId } = await provider.sendMessage('s', 'Look');
   await watch.until(() => watch.of(turnId).some(({ payload }) => payload.type === 'item_delta'));
@@ -233,7 +233,7 @@ test('a turn that is stopped while the model writes its script runs nothing', as
   expect(shape(foldTurn(watch.events, turnId))).toEqual(['message', 'message']);
 });
 
-test('a summary that ends in a script runs nothing', async () => {
+test('a script block in a summary is not run', async () => {
   const { runTurn, client } = await open([
     repliesWith('Hi.'),
     repliesWith(`All.\n${block(echo('a'))}`),
@@ -245,7 +245,7 @@ test('a summary that ends in a script runs nothing', async () => {
   expect(told(client.requests[2]!)).toHaveLength(2);
 });
 
-test('a script that waited when its server ended is resumed, and the model is sent its output', async () => {
+test('a script that was waiting when its server ended is resumed, and the model gets the script’s output', async () => {
   const before = await open([repliesWith(block(echo('loud')))]);
   const sent = await before.provider.sendMessage('s', 'Look');
   const asked = await question(before.watch, sent.turnId);
@@ -265,7 +265,7 @@ test('a script that waited when its server ended is resumed, and the model is se
   ]);
 });
 
-test('a model with tools gets earlier scripts as calls, and a model without tools gets earlier calls in words', async () => {
+test('a model with tools gets earlier scripts as calls, and a model without tools gets earlier calls as text', async () => {
   const { runTurn, client, provider } = await open([
     repliesWith(`First.\n${block(echo('a'))}`),
     repliesWith('So.'),

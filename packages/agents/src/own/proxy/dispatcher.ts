@@ -1,12 +1,12 @@
-/** Routes requests of undici and of Node's `fetch` and `WebSocket` through the environment's proxies. */
+/** Makes requests of undici, and of Node's `fetch` and `WebSocket`, use the environment's proxies. */
 import { Agent, type Dispatcher, ProxyAgent, setGlobalDispatcher } from 'undici';
 import { wayTo } from './proxy-choice.ts';
 
 /**
- * Sends each request directly or through a proxy, as the environment says at that time: undici's own `EnvHttpProxyAgent`
- * supports neither `ALL_PROXY` nor ranges of addresses, and would use a proxy for this machine. Requests to https addresses
- * go through a tunnel (CONNECT); for http addresses the proxy gets the whole URL. Dispatching throws an Error if a
- * variable is unusable.
+ * Sends each request directly or through a proxy, depending on the environment at that time. undici's own
+ * `EnvHttpProxyAgent` is not used, because it supports neither `ALL_PROXY` nor ranges of addresses, and would use a
+ * proxy for this machine. Requests to https addresses use a tunnel (CONNECT); for http addresses the proxy gets the
+ * whole URL. Throws an Error when a request is dispatched and one of the variables is unusable.
  */
 export function proxyingDispatcher(): Dispatcher {
   const proxies = new Map<string, ProxyAgent>();

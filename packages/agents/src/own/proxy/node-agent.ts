@@ -1,10 +1,10 @@
-/** Routes requests of Node's own HTTP client through the environment's proxies. */
+/** Makes requests of Node's own HTTP client use the environment's proxies. */
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { wayTo } from './proxy-choice.ts';
 
 /**
- * Node's agent for requests to this address through its proxy; undefined if they go directly.
+ * Returns Node's agent for requests to this address through a proxy; undefined if they are sent directly.
  * @throws Error if a variable is unusable.
  */
 export function proxyAgentFor(address: URL, options: AgentOptions = {}): Agent | undefined {

@@ -4,7 +4,7 @@ import { shownProxy, wayTo } from './proxy-choice.ts';
 
 const proxy = 'http://proxy.example:3128';
 
-/** The way of a request: the proxy with its variable, or the reason for sending it directly. */
+/** The way in which a request is sent: the proxy and its variable, or the reason for sending it directly. */
 function way(address: string, env: Record<string, string>): string {
   const found = wayTo(new URL(address), env);
   if (found.kind === 'proxy') return shownProxy(found.proxy);

@@ -1,32 +1,35 @@
 /**
- * Chooses the proxy of a request from the environment's variables. There is one decision for all requests, because Node's
- * HTTP client, undici and `liminal doctor` must agree. The variables are those of curl and undici.
+ * Chooses the proxy of a request from the environment's variables. One function decides for all requests, because
+ * Node's HTTP client, undici and `liminal doctor` must agree. The variables are the same as in curl and undici.
  */
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { hideUrlSecrets } from '@liminal/protocol';
 import ipaddr from 'ipaddr.js';
 
-/** The proxy of a request. */
+/** Returns the proxy for a request. */
 export interface Proxy {
   url: URL;
   /** The environment variable that names the proxy. */
   variable: string;
 }
 
-/** The way of a request: through a proxy, directly (with the reason), or not at all if a variable is invalid. */
+/**
+ * The way in which a request is sent: through a proxy, directly (with the reason), or not at all because a variable is
+ * invalid.
+ */
 export type Way =
   | { kind: 'proxy'; proxy: Proxy }
   | { kind: 'direct'; reason: 'no proxy is set' | 'this machine' | 'NO_PROXY' }
   | { kind: 'unusable'; problem: string };
 
-/** In order of precedence. As with undici, a proxy for http also serves https if there is no other. */
+/** In order of precedence. As in undici, a proxy for http is also used for https if there is no proxy for https. */
 const variables: Record<string, readonly string[]> = {
   'http:': ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'],
   'https:': ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'],
 };
 
-/** The way of a request to this http or https address. */
+/** The way in which a request to this http or https address is sent. */
 export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   const variable = variables[protocolOf(address)]?.find((name) => valueIn(env, name) !== '');
   if (variable === undefined) return { kind: 'direct', reason: 'no proxy is set' };
@@ -40,7 +43,7 @@ export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   return { kind: 'unusable', problem };
 }
 
-/** A proxy's address for people, without its password. */
+/** A proxy's address without its password, for people. */
 export const shownProxy = ({ url, variable }: Proxy): string =>
   `${hideUrlSecrets(url.href).replace(/\/$/, '')} of ${variable}`;
 
@@ -48,7 +51,10 @@ export const shownProxy = ({ url, variable }: Proxy): string =>
 export const hasProxies = (env: NodeJS.ProcessEnv = process.env): boolean =>
   Object.values(variables).some((names) => names.some((name) => valueIn(env, name) !== ''));
 
-/** For the sentence of a failed request: ` through the proxy …`, or nothing if the request goes directly. */
+/**
+ * The part of an error message that names the proxy: ` through the proxy …`, or an empty text if the request is sent
+ * directly.
+ */
 export function throughProxy(address: string | URL): string {
   const url = URL.parse(String(address));
   const way = url === null ? undefined : wayTo(url);
@@ -56,7 +62,7 @@ export function throughProxy(address: string | URL): string {
   return way?.kind === 'proxy' ? ` through the proxy ${shownProxy(way.proxy)}` : '';
 }
 
-/** A proxy's answer in place of the server's, from the error of a request; undefined for any other error. */
+/** The proxy's response in place of the server's, taken from a request's error; undefined for any other error. */
 export function refusalOfProxy(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const [, status] = refusals.map((pattern) => pattern.exec(at.message)).find(Boolean) ?? [];
@@ -66,7 +72,9 @@ export function refusalOfProxy(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The error messages of undici for a tunnel and for a plain request, and of Node's HTTP client. */
+/**
+ * The messages with which undici (for a tunnel, for a plain request) and Node's HTTP client report a proxy's response.
+ */
 const refusals = [
   /^Proxy response \((\d+)\)/,
   /^Proxy Authentication Required \((407)\)/,
@@ -77,7 +85,7 @@ const valueIn = (env: NodeJS.ProcessEnv, name: string): string => env[name]?.tri
 
 const protocolOf = ({ protocol }: URL): string => protocol.replace(/^ws/, 'http');
 
-/** The host without brackets, and without the final dot of a full name. */
+/** The host without brackets, and without the dot at the end of a fully qualified name. */
 const hostOf = ({ hostname }: URL): string =>
   hostname.replace(/^\[|\]$/g, '').replace(/(?<=.)\.$/, '');
 
@@ -90,7 +98,7 @@ function proxyIn(text: string): URL | undefined {
   return isHttp && url.hostname !== '' ? url : undefined;
 }
 
-/** Whether a host is this machine, by name or address. A proxy would look for it on the proxy's own machine. */
+/** Whether a host's name or address is that of this machine. A proxy would connect to its own machine instead. */
 function isOwn(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;
@@ -101,7 +109,10 @@ function isOwn(host: string): boolean {
     .some((one) => ipaddr.process(one.address).toString() === address.toString());
 }
 
-/** Whether NO_PROXY has the host: names (which include subdomains), addresses, CIDR ranges, each with or without a port; `*`. */
+/**
+ * Whether NO_PROXY contains the host: as a name (which includes its subdomains), an address, a CIDR range, each with or
+ * without a port, or as `*`.
+ */
 function isExcepted(host: string, port: number, exceptions: string): boolean {
   return exceptions
     .split(/[\s,]+/)

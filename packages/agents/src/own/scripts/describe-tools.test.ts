@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeTools } from './describe-tools.ts';
 
-/** The declaration of one field whose type is made from this schema. */
+/** The declaration of one field with this schema. */
 function typeOf(schema: unknown, $defs: Record<string, unknown> = {}): string {
   const parameters = { type: 'object', properties: { a: schema }, $defs };
   const text = describeTools([{ name: 'tool', description: '', parameters }]);
@@ -85,7 +85,7 @@ test.each([
   expect(typeOf(schema, { x: { type: 'boolean' }, 'a/b': { type: 'null' } })).toBe(type);
 });
 
-test('a recursive or very large schema is written up to a limited depth and length', () => {
+test('a recursive or very large schema is described only to a limited depth and length', () => {
   const self = { type: 'array', items: { $ref: '#/$defs/self' } };
   expect(typeOf({ $ref: '#/$defs/self' }, { self })).toMatch(/^(Array<)+unknown>+$/);
   const all = {

@@ -2,7 +2,7 @@ import type { ToolDefinition } from '../loop/model-client.ts';
 
 type Schema = Record<string, unknown>;
 
-/** The most types that are written for one tool, and their depth: further types are `unknown`. */
+/** The most types that are written for one tool, and the largest depth; types beyond these are `unknown`. */
 const mostTypes = 1_000;
 const mostLevels = 10;
 
@@ -10,8 +10,8 @@ const mostLevels = 10;
 const nothing = '{}';
 
 /**
- * TypeScript declarations of the functions that a script can call, made from the tools' JSON Schemas (draft 2020-12), for a
- * model. Constraints that TypeScript cannot express, such as the range of a number, are left out.
+ * Writes TypeScript declarations of the functions that a script can call, for a model; made from the tools' JSON
+ * Schemas (draft 2020-12). Constraints that TypeScript cannot express, such as the range of a number, are left out.
  */
 export function describeTools(tools: readonly ToolDefinition[]): string {
   const functions = tools.map(({ name, description, parameters }) => {
@@ -89,7 +89,7 @@ class TypeWriter {
     return `{\n${fields.join('')}${indent}}`;
   }
 
-  /** The schema at a reference, which is a JSON Pointer within the schema (`#/$defs/name`). */
+  /** Returns the schema for a reference: a JSON Pointer in the tool's schema (`#/$defs/name`). */
   #find(reference: string): unknown {
     if (!reference.startsWith('#')) return undefined;
     let found: unknown = this.#root;

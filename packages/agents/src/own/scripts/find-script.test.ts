@@ -52,7 +52,7 @@ test.each([
   expect(findScript(said)).toEqual({ problem: expect.stringMatching(why) });
 });
 
-test('a script may contain shorter fences than its own', () => {
+test('a script may contain fences that are shorter than its own fence', () => {
   const fenced = 'print(`\n```js\n```\n`)';
   expect(findScript(block(fenced, '````'))).toMatchObject({ code: fenced });
   const other = 'const a = 1;\n~~~\n``';
@@ -60,7 +60,7 @@ test('a script may contain shorter fences than its own', () => {
 });
 
 test('the time for a long message grows linearly with its length', { timeout: 120_000 }, () => {
-  // Comparing each fence with all others would take hours.
+  // An algorithm that compares each fence with all others would take hours.
   expect(findScript(`${'`'.repeat(1_000_000)}x\``)).toBeUndefined();
   expect(findScript('```\n'.repeat(250_000))).toBeUndefined();
   expect(findScript('```liminal-script\n1\n```\n'.repeat(50_000))).toMatchObject({

@@ -1,21 +1,21 @@
 /** The word after the opening backticks of a script block. */
 export const scriptFence = 'liminal-script';
 
-/** The script of a message, or the reason why its block cannot be run. */
+/** The script in a message, or the reason why the script must not run. */
 export type FoundScript =
   | {
       code: string;
-      /** The message before its block. */
+      /** The part of the message before the block. */
       before: string;
     }
-  /** Why the script is not run, and what to write instead: a sentence for the model. */
+  /** Why the script must not run, and what to write instead, as a sentence for the model. */
   | { problem: string };
 
-/** A code block that names itself a script: its opening and closing lines. */
+/** A code block that is marked as a script; the places of its opening and closing lines. */
 interface ScriptBlock {
   from: number;
   to: number;
-  /** Whether the block is opened by backticks and exactly the word. */
+  /** Whether the opening line is only backticks and the word `liminal-script`. */
   isExact: boolean;
 }
 
@@ -26,9 +26,10 @@ const misnamed = `It was not run: the block’s opening line is wrong. ${again}`
 const empty = `Nothing was run: the block is empty. ${again}`;
 
 /**
- * The script that a message asks to run: a closed code block in backticks with the word `liminal-script`, which is the only
- * one and the last part of the message. Blocks begin and end as in CommonMark (section 4.5), so a block within another block
- * does not count. Undefined if the message does not end in a script: it may only discuss one.
+ * Finds the script that a message wants to run: a closed code block in backticks with the word `liminal-script`. The
+ * block must be the only one with that word, and the last part of the message. Blocks begin and end as in CommonMark
+ * (section 4.5), so a block inside another block is not found. Returns undefined if the message does not end with a
+ * script block, because the message may only discuss a script.
  */
 export function findScript(message: string): FoundScript | undefined {
   const lines = message.split(/\r?\n/);

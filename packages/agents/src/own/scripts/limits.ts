@@ -1,13 +1,13 @@
-/** Limits of a script; a script that exceeds one is ended. */
+/** The limits of a script; a script that exceeds a limit is ended. */
 export interface ScriptLimits {
-  /** CPU time of the script itself, ms; time spent waiting for a tool, and so for a person, does not count. */
+  /** The script's own CPU time, in ms; the time in which the script waits for a tool or a person does not count. */
   timeMs: number;
   memoryBytes: number;
-  /** Calls of tools in total. */
+  /** The most calls of tools in total. */
   calls: number;
-  /** Calls that run at the same time; further calls wait. */
+  /** The most calls that run at the same time; further calls wait. */
   parallelCalls: number;
-  /** Characters of printed text, and separately of the result as JSON. */
+  /** The most characters of printed text, and also of the result as JSON. */
   outputCharacters: number;
 }
 
@@ -19,5 +19,5 @@ export const defaultLimits: ScriptLimits = {
   outputCharacters: 100_000,
 };
 
-/** The most characters of a script, and of a call's input: parsing more would keep the server busy. */
+/** The most characters of a script, and of the input of a call: parsing a longer text would block the server. */
 export const longestInput = 4 * 1024 * 1024;

@@ -17,50 +17,54 @@ import {
 } from './script-error.ts';
 import type { CallAnswer, WorkerMessage, ScriptTask } from './script-worker.ts';
 
-/** The tools and callbacks of a script. */
+/** What a script can use: its tools, and callbacks. */
 export interface ScriptHost {
   readonly tools: readonly { readonly name: string }[];
   /**
-   * Runs a tool for the script.
-   * @param input - An unchecked JSON value that the script made.
-   * @param signal - Aborts when the script ends before the call. The script's outcome waits until the call has settled.
+   * Runs a tool on behalf of the script.
+   * @param input - A JSON value made by the script, not validated.
+   * @param signal - Aborts if the script ends before the call has settled. The script's outcome is reported only after
+   *   the call has settled.
    */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Called when the script has handled all answers so far and does nothing until the next answer. */
+  /** Called when the script has handled all answers so far, and waits for the next answer. */
   waits?(): void;
 }
 
 interface ToolAnswer {
-  /** The script's result of the call; if it failed, the message of the Error that the script's call throws. */
+  /** The result that the script's call returns; if the call failed, the message of the Error that it throws. */
   output: string;
   success: boolean;
-  /** When the answer came (ISO 8601 UTC); default now. */
+  /** The time of the answer (ISO 8601 UTC); default: now. */
   endedAt?: string;
 }
 
 export type ScriptOutcome =
-  /** The result is a JSON value; null if the script returned nothing. */
+  /** The result as a JSON value; null if the script returned nothing. */
   | { ok: true; result: unknown; printed: string }
   | { ok: false; error: ScriptError; printed: string };
 
 export interface ScriptOptions {
   limits?: Partial<ScriptLimits>;
   signal: AbortSignal;
-  /** The start by the script's own clock (ISO 8601 UTC), which only advances with answers; default now. */
+  /**
+   * The time at which the script's own clock starts (ISO 8601 UTC). The clock advances only with answers. Default: now.
+   */
   startedAt?: string;
 }
 
-/** Interval of the checks whether a script must be ended from outside, ms. */
+/** The interval between two checks whether a script must be ended from outside, in ms. */
 const lookMs = 250;
-/** The thread's stack in MiB: QuickJS must reach the limit of its own stack first. */
+/** The size of the thread's stack, in MiB; larger than the stack limit of QuickJS, which must be reached first. */
 const stackSizeMb = 16;
-/** Heap limit of the thread in MiB; the heap holds texts that are being passed on. */
+/** The heap limit of the thread, in MiB; the heap holds texts that are passed between the threads. */
 const maxOldGenerationSizeMb = 256;
 
 /**
- * Runs the body of an async JavaScript function in a sandbox, which has the tools as `tools.name(input)`, `print`, and nothing
- * else. Resolves when its thread has ended and its calls have settled. Rejects only because of a fault of Liminal. Time and
- * random numbers depend only on `startedAt` and the answers, so a script with the same ones does the same again.
+ * Runs the body of an async JavaScript function in a sandbox. The sandbox has the tools as `tools.name(input)`,
+ * `print`, and nothing else. Resolves when the script's thread has ended and its calls have settled. Rejects only if
+ * Liminal itself has a fault. Time and random numbers in the script depend only on `startedAt` and the answers, so a
+ * script with the same start and answers does the same again.
  */
 export async function runScript(
   code: string,
@@ -158,9 +162,9 @@ async function callHost(
 }
 
 /**
- * Whether the script has computed much longer than allowed. It stops itself when its CPU time is over, but not within a
- * built-in function that does not return. From here only the time is known in which the thread did not wait; during that
- * time other work of the machine may have delayed it.
+ * Whether the script has used much more time than allowed. The script stops itself when its CPU time is over, but
+ * cannot do so during a built-in function that does not return. From outside, the only known time is the time in which
+ * the thread was not waiting; other work of the machine may have delayed the thread during that time.
  */
 function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;
@@ -179,7 +183,7 @@ function faultOf(error: unknown, limits: ScriptLimits): ScriptError {
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** Compiled once for all threads. */
+/** Compiles QuickJS once for all threads. */
 async function quickJs(): Promise<WebAssembly.Module> {
   compiled ??= readFile(
     createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm'),

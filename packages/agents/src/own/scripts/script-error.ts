@@ -4,44 +4,47 @@ import type { Thrown } from './sandbox/inside.ts';
 export type ScriptErrorCode =
   /** The code is not JavaScript. */
   | 'SCRIPT_SYNTAX'
-  /** The script threw something, or could never have ended. */
+  /** The script threw something, or was waiting for something that could not happen. */
   | 'SCRIPT_FAILED'
   | 'SCRIPT_TIMEOUT'
   | 'SCRIPT_MEMORY'
   | 'SCRIPT_CALLS'
   | 'SCRIPT_OUTPUT'
   | 'SCRIPT_CANCELLED'
-  /** The script was run again from its beginning, and did something else than before. */
+  /** The script was run again from its beginning, and did something else than in its first run. */
   | 'SCRIPT_DEPARTED';
 
-/** Why a script has no result. The message is a sentence for the model; lines are lines of the script's code. */
+/**
+ * The reason why a script has no result. The message is a sentence for the model; line numbers are those of the
+ * script's code.
+ */
 export interface ScriptError {
   code: ScriptErrorCode;
   message: string;
-  /** The message, and the places in the script, innermost first. */
+  /** The message, followed by the places in the script, innermost first. */
   stack?: string;
-  /** The thrown value, if it was not an Error. */
+  /** The value that was thrown, if it was not an Error. */
   details?: unknown;
 }
 
-/** The name of the script's code in stacks. */
+/** The file name that stands for the script's code in stacks. */
 export const scriptFile = 'script.js';
-/** The text before the code in its first line. */
+/** The text before the code, in the same line as the code's first line. */
 export const scriptHead = '(async () => {';
-/** The text after the code, on a line of its own, because the last line of the code may be a comment. */
+/** The text after the code; it begins with a line end, because the last line of the code may be a comment. */
 export const scriptTail = '\n})';
 
-/** The most places in a stack. */
+/** The most places that a stack has. */
 const maxFrames = 20;
 
 interface StackFrame {
-  /** The function's name, if it has one. */
+  /** The name of the function, if it has one. */
   name: string | undefined;
   line: number;
   column: number;
 }
 
-/** The error for a value that a script threw. */
+/** Converts a value that a script threw. */
 export function thrownError(thrown: Thrown, { outputCharacters }: ScriptLimits): ScriptError {
   const { name, message, stack, value } = thrown;
   const text = (name === undefined ? `It threw ${message}` : `${name}: ${message}`).slice(
@@ -56,7 +59,7 @@ export function thrownError(thrown: Thrown, { outputCharacters }: ScriptLimits):
   };
 }
 
-/** The error for a script that could not be parsed. */
+/** Converts the error for a script that could not be parsed. */
 export function syntaxErrorOf(thrown: Thrown, limits: ScriptLimits): ScriptError {
   return { ...thrownError(thrown, limits), code: 'SCRIPT_SYNTAX' };
 }
@@ -125,7 +128,7 @@ function withStack(
   return { message: `${message} (line ${first.line})`, stack: message + shown.join('') };
 }
 
-/** The places in a stack as QuickJS writes it: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`. */
+/** Parses the places in a stack of QuickJS: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`. */
 function framesIn(stack = ''): StackFrame[] {
   return stack.split('\n').flatMap((text) => {
     const found = /^ +at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/.exec(text);

@@ -13,31 +13,34 @@ export interface ScriptTask {
   printed: SharedArrayBuffer;
   /** QuickJS, compiled. */
   wasm: WebAssembly.Module;
-  /** The start by the script's own clock: ms since 1970. */
+  /** The time at which the script's own clock starts, in ms since 1970. */
   now: number;
 }
 
-/** A message from the thread. The input is JSON. */
+/** A message from the thread to the server. The input is JSON. */
 export type WorkerMessage =
   | { type: 'call'; id: number; name: string; input: string }
-  /** The script only waits for its calls. @param answers - How many answers it has had. */
+  /**
+   * The script can only wait for its calls.
+   * @param answers - The number of answers that it has received.
+   */
   | { type: 'waits'; answers: number }
   | { type: 'end'; ending: ScriptEnd };
 
-/** A message to the thread. */
+/** A message from the server to the thread. */
 export interface CallAnswer {
   id: number;
   success: boolean;
   output: string;
-  /** When the answer came, by the script's clock. */
+  /** The time of the answer on the script's own clock. */
   now: number;
 }
 
 const { code, printed, now: begin, ...task } = workerData as ScriptTask;
 const send = (message: WorkerMessage) => parentPort?.postMessage(message);
 
-// QuickJS asks this thread for the time, and seeds its random numbers with it. Time only advances with an answer: a script
-// that is run again with the same answers does the same.
+// QuickJS reads the time from this thread, and seeds its random numbers with that time. The time advances only with an
+// answer, so that a script that is run again with the same answers does the same.
 let now = begin;
 Date.now = () => now;
 

@@ -11,13 +11,13 @@ import { ToolError } from './tool-error.ts';
 
 const defaultTimeout = 120_000;
 const maxTimeout = 600_000;
-/** Characters of the output's beginning and end that the model reads. */
+/** The numbers of characters at the output's beginning and end that the model gets. */
 const forModel = { head: 12_000, tail: 18_000 };
 
-/** The longest command (characters): the system accepts no longer one. */
+/** The longest command, in characters, because the system rejects longer commands. */
 const maxCommand = 30_000;
 
-/** Variables with keys of models, which commands do not get. */
+/** Variables with keys of model servers, which commands do not get. */
 const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 const Input = z.object({
@@ -37,8 +37,8 @@ const Input = z.object({
 type Input = z.infer<typeof Input>;
 
 /**
- * Runs shell commands in the project folder, with all rights of the server's user.
- * @param hiddenVariables - Names of further variables that commands do not get.
+ * A tool that runs shell commands in the project folder, with all rights of the server's user.
+ * @param hiddenVariables - Names of additional environment variables that commands do not get.
  */
 export function bashTool(
   hiddenFolders: HiddenFolders,
@@ -56,7 +56,7 @@ export function bashTool(
       return { title: command };
     },
     async needs({ command }, { projectDir }) {
-      // If the repository may start programs, no command counts as one that only reads.
+      // If the repository may start programs, no command counts as read-only.
       const mayStart =
         hasReading(command) &&
         (await mayStartPrograms(projectDir, { onlyReads: onlyReads(command), hidden }));

@@ -27,13 +27,13 @@ interface Planned {
   place: ProjectPlace;
   found: FoundText;
   text: string;
-  /** The lines, counted from 1, in which the replaced texts begin. */
+  /** The numbers, from 1, of the lines in which the replaced texts begin. */
   lines: number[];
 }
 
-/** Replaces a part of a text file. */
+/** A tool that replaces a part of a text file. */
 export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
-  /** The real path of the file whose change people were shown, for each call. */
+  /** For each call, the real path of the file for which people were shown the change. */
   const shown = new WeakMap<Input, string>();
   return {
     name: 'edit',
@@ -56,7 +56,7 @@ export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
     },
     needs: ({ path }, folders) => [editPermission(findPlace(folders, path, hiddenFolders))],
     async run(input, { files, ...folders }) {
-      // Match again: changes around the text are kept, but the text itself must still be there.
+      // The text is searched again: other changes of the file since then are kept, but the text must still be there.
       const { place, found, text, lines } = await planEdit(
         input,
         findPlace(folders, input.path, hiddenFolders),

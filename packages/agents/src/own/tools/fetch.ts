@@ -6,16 +6,16 @@ import type { Tool, ToolResult } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const maxRedirects = 5;
-/** Time for all redirects together, ms. */
+/** The time limit for all redirects together, in ms. */
 const timeLimit = 30_000;
-/** The most characters that the model gets. */
+/** The most characters of a page that the model gets. */
 const maxLength = 100_000;
 
 const Input = z.object({
   url: z.string().min(1).max(4_000).describe('An address that begins with https:// or http://.'),
 });
 
-/** Fetches pages of the public internet. */
+/** A tool that fetches pages of the public internet. */
 export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Input>> {
   return {
     name: 'fetch',
@@ -35,7 +35,7 @@ export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Inp
         const answer = await get(at, inTime, options);
         if (answer.location === undefined) return pageResult(answer, at, signal);
         const next = webAddress(answer.location, at);
-        // The permission is for this host, not for the host that it redirects to.
+        // The permission is for this host, not for a host to which it redirects.
         if (next.host !== at.host) {
           return { output: `${at.href} leads to ${next.href}: fetch that.`, success: true };
         }

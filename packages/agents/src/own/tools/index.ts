@@ -18,25 +18,25 @@ export * from './tool.ts';
 export { ToolError } from './tool-error.ts';
 
 export interface BuiltInOptions {
-  /** Whether models may fetch pages from the internet; default no. */
+  /** Whether models may fetch pages from the internet; default: no. */
   fetch?: boolean | undefined;
-  /** Folders that no tool reads or changes: Liminal's own data folder. */
+  /** Folders that the tools neither read nor change: Liminal's own data folder. */
   hiddenFolders?: readonly string[];
-  /** Names of environment variables that shell commands do not get, such as those with the keys of models. */
+  /** Names of environment variables that shell commands do not get, for example those with keys of model servers. */
   hiddenVariables?: readonly string[];
-  /** For tests: how the tool `search` finds ripgrep. */
+  /** For tests: the function with which the tool `search` finds ripgrep. */
   search?: SearchOptions;
-  /** Queue to workers that run the tools of `toolsForWorkers`; without it, all tools run here. */
+  /** A queue to workers, which run the tools of `toolsForWorkers`; without a queue, all tools run in this process. */
   workers?: ToolQueue | undefined;
 }
 
 /**
- * Tools that run programs, or may take long. All other tools take less time than a request to a worker; and only this
- * process knows whether a file is still as people saw it before they allowed a change.
+ * The tools that run programs, or may take long. All other tools take less time than a request to a worker. Also, only
+ * this process knows whether a file still has the content that people saw when they allowed a change.
  */
 const forWorkers = new Set(['bash', 'search', 'fetch']);
 
-/** The tools, which one session or several can use. */
+/** The tools, for one or several sessions. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
   if (workers === undefined) {
@@ -47,10 +47,10 @@ export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool
   );
 }
 
-/** How many calls of one tool run at the same time, per session and on this server. Further calls wait. */
+/** The most calls of one tool that run at the same time, per session and on this server. Further calls wait. */
 const atOnce = { each: 8, total: 32 };
 
-/** Limits the calls of a tool that starts processes or threads. A worker limits its calls itself. */
+/** Limits the calls of a tool that starts processes or threads. A worker applies its own limits. */
 function limited(tool: Tool): Tool {
   const limit = new FairSemaphore(atOnce);
   return {
@@ -60,7 +60,7 @@ function limited(tool: Tool): Tool {
   };
 }
 
-/** The tools that a worker runs. */
+/** Returns the tools that a worker can run. */
 export function toolsForWorkers(options: Omit<BuiltInOptions, 'workers'>): Tool[] {
   return toolsHere(options).filter(({ name }) => forWorkers.has(name));
 }

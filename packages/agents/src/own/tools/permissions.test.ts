@@ -8,7 +8,7 @@ const rules = fc.array(rule);
 const permission: fc.Arbitrary<Permission> = fc.record({ always: fc.string(), rule, also: rules });
 const needed = fc.array(permission);
 
-test('every needed permission must be allowed by one of its rules', () => {
+test('each permission that a call needs must be allowed by one of the permission’s rules', () => {
   fc.assert(
     fc.property(needed, rules, (several, given) => {
       const expected = several.filter((one) => {
@@ -19,7 +19,7 @@ test('every needed permission must be allowed by one of its rules', () => {
   );
 });
 
-test('an additional rule never removes a permission', () => {
+test('adding a rule never removes a permission', () => {
   fc.assert(
     fc.property(needed, rules, rule, (several, given, more) => {
       return !isAllowed(several, given) || isAllowed(several, [more, ...given]);
@@ -27,7 +27,7 @@ test('an additional rule never removes a permission', () => {
   );
 });
 
-test('the rules that “always” makes allow the same call again', () => {
+test('the rules that an answer “always” creates allow the same call again', () => {
   fc.assert(
     fc.property(needed, (several) =>
       isAllowed(
@@ -46,7 +46,7 @@ test.each([
   expect(editPermission({ name, shown: name })).toMatchObject({ rule: made, always });
 });
 
-test('a folder’s rule applies below the folder, and not beside it', () => {
+test('a folder’s rule applies below the folder, but not beside it', () => {
   const isCovered = (name: string, by: string) =>
     isAllowed([editPermission({ name, shown: name })], [by]);
   expect(isCovered('src/a/b.ts', 'edit:src/')).toBe(true);
@@ -59,7 +59,7 @@ test('a folder’s rule applies below the folder, and not beside it', () => {
   expect(isCovered('src/b.ts', 'tool:bash')).toBe(false);
 });
 
-test('a change outside the project folder is covered only by rules of its own folder', () => {
+test('a change outside of the project folder is allowed only by rules for that folder', () => {
   const shown = '/other/src/a.ts';
   const needed = editPermission({ name: 'src/a.ts', shown });
   expect(needed).toEqual({ always: 'edits in /other/src/', rule: 'edit:/other/src/' });

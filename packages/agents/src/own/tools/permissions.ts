@@ -2,12 +2,15 @@ import { dirname } from 'node:path';
 import type { ProjectPlace } from './project/project-path.ts';
 import type { Permission } from './tool.ts';
 
-/** Whether the rules allow every needed permission. Rules are only compared: each permission names the rules that cover it. */
+/**
+ * Whether the rules allow every permission that a call needs. Rules are only compared as text: each permission lists
+ * the rules that grant it.
+ */
 export function isAllowed(needed: readonly Permission[], rules: readonly string[]): boolean {
   return needed.every(({ rule, also = [] }) => [rule, ...also].some((one) => rules.includes(one)));
 }
 
-/** The permission to change a file, by the file's real path. */
+/** The permission to change a file, named by the file's real path. */
 export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'shown'>): Permission {
   if (shown !== name) return editElsewhere(shown);
   const folders = name.split('/').slice(0, -1);
@@ -21,7 +24,7 @@ export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'sho
   };
 }
 
-/** Rules of the project do not apply to other folders. */
+/** The permission to change a file outside of the project folder; rules of the project do not grant this permission. */
 function editElsewhere(path: string): Permission {
   const folder = `${dirname(path)}/`;
   return { always: `edits in ${folder}`, rule: `edit:${folder}` };

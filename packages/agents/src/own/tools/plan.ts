@@ -15,7 +15,7 @@ const Input = z.object({
     .describe('All steps, in order. They replace those of the last call.'),
 });
 
-/** Shows people the model's plan and progress. */
+/** A tool that shows people the model's plan and progress. */
 export const planTool: Tool<z.infer<typeof Input>> = {
   name: 'plan',
   description:

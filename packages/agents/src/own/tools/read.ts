@@ -9,11 +9,11 @@ import { unsavedText } from './project/text-file.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
-/** The largest image that a model gets (bytes); in base64 it has 5 MiB, which every maker accepts. */
+/** The largest image for a model, in bytes; in base64 it has 5 MiB, which every maker accepts. */
 const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;
-/** The most bytes of a file that are scanned for lines. */
+/** The most bytes of a file in which lines are counted. */
 const maxScannedBytes = 256 * 1024 * 1024;
-/** A file with a NUL character within this many first bytes is binary. */
+/** If the first bytes of a file, as many as this, have a NUL character, the file counts as binary. */
 const sampleBytes = 8 * 1024;
 const chunkBytes = 256 * 1024;
 const defaultLines = 2_000;
@@ -27,7 +27,7 @@ const Input = z.object({
 });
 type Input = z.infer<typeof Input>;
 
-/** Reads text files, and shows images. */
+/** A tool that reads text files and shows images. */
 export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   name: 'read',
   description:
@@ -44,7 +44,7 @@ export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   needs: () => undefined,
   async run(input, { signal, files, ...folders }) {
     const place = findPlace(folders, input.path, hiddenFolders);
-    // A file that is not text is read from the disk.
+    // If the client's file is not text, the file is read from the disk instead.
     const unsaved = await unsavedText(place, files).catch(ignoreToolError);
     if (unsaved !== undefined) return unsavedResult(unsaved.text, input);
     const file = await openFile(place);
@@ -97,7 +97,10 @@ async function readImage(
   };
 }
 
-/** The next part of a file; empty at its end. @param size - The expected size of the file, bytes. */
+/**
+ * Reads the next part of a file; empty at the file's end.
+ * @param size - The expected size of the file, in bytes.
+ */
 async function readChunk(handle: FileHandle, at: number, size: number): Promise<Buffer> {
   const wanted = Math.min(Math.max(size - at, sampleBytes), chunkBytes);
   const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);

@@ -72,11 +72,11 @@ export function searchTool(hiddenFolders: HiddenFolders, options: SearchOptions 
 export interface SearchOptions {
   /** In ms. */
   timeLimit?: number;
-  /** For tests: finds ripgrep, if there is one. */
+  /** For tests: the function that finds ripgrep, if it is installed. */
   findProgram?: () => Promise<string | undefined>;
 }
 
-/** The most matches, characters of a line, and characters in all. */
+/** The most matches, the most characters of a line, and the most characters in total. */
 const maxMatches = 200;
 const maxLine = 400;
 const maxLength = 40_000;

@@ -1,2 +1,2 @@
-/** A wrong use of a tool. The message is a sentence that says what the model should do instead. */
+/** The error for a call that uses a tool wrongly. The message is a sentence for the model about what to do instead. */
 export class ToolError extends Error {}

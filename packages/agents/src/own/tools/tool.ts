@@ -1,4 +1,4 @@
-/** The contract for a tool of Liminal's own tool loop. */
+/** The interface of a tool of Liminal's own tool loop. */
 import type { ContentBlock, FileDiff, PlanEntry, ToolKind, ToolLocation } from '@liminal/protocol';
 import type { z } from 'zod';
 import type { ClientFiles } from '../../contract/client-files.ts';
@@ -6,10 +6,10 @@ import type { Folders } from './project/project-path.ts';
 
 /** The description of a call that people see before it runs. */
 export interface CallDescription {
-  /** A short sentence: `Edit src/a.ts`, `npm test`. */
+  /** A short description: `Edit src/a.ts`, `npm test`. */
   title: string;
   locations?: ToolLocation[];
-  /** The changes that the call would make, if known in advance. */
+  /** The changes that the call would make, if they are known in advance. */
   diffs?: FileDiff[];
 }
 
@@ -31,16 +31,16 @@ export interface CallDescription {
  * A permission lists all rules that allow it, so that rules are only compared, never parsed: `isAllowed`.
  */
 export interface Permission {
-  /** What the answer “always” would allow from then on, for people: `edits in src/`, `read-only git log commands`. */
+  /** What an answer “always” would allow, for people: `edits in src/`, `read-only git log commands`. */
   always: string;
-  /** The rule that the answer “always” makes. */
+  /** The rule that an answer “always” creates. */
   rule: string;
-  /** Other rules that also allow it: broader rules, or narrower ones that fit. */
+  /** Other rules that also grant the permission: broader rules, and suitable narrower rules. */
   also?: readonly string[];
 }
 
 export interface ToolResult {
-  /** The text that the model reads. */
+  /** The text that the model gets. */
   output: string;
   success: boolean;
   blocks?: ContentBlock[];
@@ -50,39 +50,45 @@ export interface ToolResult {
   plan?: PlanEntry[];
 }
 
-/** The surroundings of a running call. */
+/** What a running call can use: the session's folders, files and limits. */
 export interface ToolContext extends Folders {
-  /** The files that the session's clients have open. */
+  /** Access to the files that the session's clients have open. */
   files?: ClientFiles | undefined;
-  /** The session: limits on running calls are shared fairly between sessions. */
+  /** The session that makes the call; the limits on running calls are shared fairly between sessions. */
   owner?: object | undefined;
   /** Aborts when the turn is stopped. */
   signal: AbortSignal;
-  /** Shows output while the tool runs. */
+  /** Shows people output while the tool runs. */
   print: (text: string) => void;
 }
 
-/** A tool. `describe`, `needs` and `run` get the same input object of a call, by which a tool can remember what it has shown. */
+/**
+ * A tool. For one call, `describe`, `needs` and `run` get the same input object, so a tool can use it as a key to
+ * remember what people were shown.
+ */
 export interface Tool<Input = unknown> {
   /** `[a-z_]+`. */
   readonly name: string;
   /** The description for the model. */
   readonly description: string;
   readonly kind: ToolKind;
-  /** An object; its fields have descriptions for the model. */
+  /** The schema of the input, an object whose fields have descriptions for the model. */
   readonly input: z.ZodType<Input>;
-  /** JSON Schema of the input, if it says more than `input`. */
+  /** The JSON Schema of the input, if `input` cannot express all of it. */
   readonly parameters?: Record<string, unknown>;
-  /** Rejects with ToolError for input that makes no sense in the project. Changes nothing. */
+  /** Rejects with ToolError for an input that is not possible in this project. Changes nothing. */
   describe(input: Input, folders: Folders, files?: ClientFiles): Promise<CallDescription>;
-  /** All permissions that the call needs; undefined if none. Throws ToolError where `describe` rejects with one. */
+  /**
+   * Returns all permissions that the call needs; undefined if it needs none. Throws ToolError if `describe` would
+   * reject with a ToolError.
+   */
   needs(
     input: Input,
     folders: Folders,
   ): Permission[] | undefined | Promise<Permission[] | undefined>;
   /**
-   * Rejects with ToolError; any other rejection is a fault of Liminal. When the signal aborts, it ends soon with its result so
-   * far or a ToolError, and nothing that it started continues.
+   * Rejects with ToolError; any other error is a fault of Liminal. When the signal aborts, the tool must end soon, with
+   * its result so far or a ToolError, and must leave no process or other work running.
    */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

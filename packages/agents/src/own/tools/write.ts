@@ -16,7 +16,7 @@ type Input = z.infer<typeof Input>;
 
 /** Writes whole files. */
 export function writeTool(hiddenFolders: HiddenFolders): Tool<Input> {
-  /** The file and text that people were shown before they allowed a call. */
+  /** For each call, the file and the text that people were shown before they allowed the call. */
   const shown = new WeakMap<Input, { real: string; oldText: string | undefined }>();
   return {
     name: 'write',

@@ -1,7 +1,7 @@
 import type { HistoryPage, ServerMessage, TurnSummary, UpsertObject } from '@liminal/protocol';
 import { head, message, sessionId, tool } from './items.ts';
 
-/** A step in the model's session. */
+/** One step in the session of the model server. */
 export type Step =
   | { do: 'turn' }
   | { do: 'item'; kind: 'message' | 'tool' }
@@ -13,7 +13,7 @@ export type Step =
 
 const pageSize = 4;
 
-/** A simple model of a session on the server, with which readers must agree at the end. */
+/** A simple model of a session on the server; in the end, readers must have the same state as the model. */
 export class ModelServer {
   readonly #turns: { head: TurnSummary; items: UpsertObject[] }[] = [];
   #events = 0;
@@ -70,14 +70,14 @@ export class ModelServer {
     }
   }
 
-  /** An item's whole state at a cursor; empty if the item is gone. */
+  /** Returns an item's whole state at a cursor; empty if the item no longer exists. */
   full(of: { turnId: string; itemId: string; cursor: string }): ServerMessage[] {
     const turn = this.#turns.find(({ head: { turnId } }) => turnId === of.turnId);
     const item = turn?.items.find(({ itemId }) => itemId === of.itemId);
     return item === undefined ? [] : [{ ...this.#upsert(item), cursor: of.cursor }];
   }
 
-  /** Answers a subscription: a tail if the cursor is known and `preferTail` is set, otherwise a snapshot. */
+  /** Answers a subscription: with a tail if the cursor is known and `preferTail` is set, otherwise with a snapshot. */
   subscribe(cursor: string, preferTail: boolean): ServerMessage {
     const known = this.#turns.findIndex(({ head: { turnId } }) => cursor.startsWith(`${turnId}:`));
     if (!preferTail || known < 0) return this.#history('snapshot', this.page());
@@ -91,8 +91,8 @@ export class ModelServer {
   }
 
   /**
-   * A page of items, which may be cut even within a turn. As on the real server, items before the newest page have
-   * ended: only the newest page has the running turn, and has it whole.
+   * Returns a page of items, which may begin or end in the middle of a turn. As on the real server, items before the
+   * newest page have ended, because the newest page has the whole running turn.
    */
   page(before?: string): HistoryPage {
     const running = this.#turns.filter(({ head: { status } }) => status === 'in_progress');

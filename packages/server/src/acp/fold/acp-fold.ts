@@ -22,20 +22,20 @@ import {
 } from './tool-calls.ts';
 import { type CallsState, CallUpdates } from './call-updates.ts';
 
-/** Optional features of a client. */
+/** The optional features of a client. */
 export interface ClientFeatures {
   notices: boolean;
   compactions: boolean;
-  /** Output streamed in `_meta`, as several agents and editors do. */
+  /** Whether the client shows output that is streamed in `_meta`, as several other agents stream it. */
   terminals: boolean;
 }
 
 type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
 
-/** An update, a question for people, or the end of a question. */
+/** A result of the fold: an update, a question for people, or the end of a question. */
 export type Update =
   | { kind: 'update'; update: Acp.SessionUpdate }
-  /** `toolCall` is the call that the question is about, which was already sent. */
+  /** `toolCall` is the call that the question is about; the call was sent before. */
   | { kind: 'question'; approval: ApprovalItem; toolCall: Acp.ToolCallUpdate }
   | { kind: 'answered'; approvalId: string };
 
@@ -44,9 +44,9 @@ export interface AcpFoldOptions {
   after: ResponseState;
   features: ClientFeatures;
   isOwn: boolean;
-  /** Whether it happens now: notices are only for attached clients. */
+  /** Whether the client was attached when the event happened: other clients get no notices. */
   isLive: boolean;
-  /** The text that the one changed item has grown by. */
+  /** If one item has grown: the text that was added to it. */
   delta?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export class AcpFold {
   }
 
   foldItem(item: OutputItem): void {
-    // An item that had ended was already sent whole.
+    // If the item had already ended, it has been sent whole.
     if (this.#before.items.byId.has(item.id) && !this.#before.open.has(item.id)) return;
     switch (item.type) {
       case 'message':
@@ -106,12 +106,12 @@ export class AcpFold {
       case 'error':
         return this.#isOpen(item) ? undefined : this.#notice('error', item.message, item.id);
       case 'file_changes':
-        // ACP has no field for a turn's net changes; each call's changes are sent with the call.
+        // ACP has no field for a turn's net changes; the changes of each call have been sent with the call.
         return;
     }
   }
 
-  /** ACP cannot retract text, so add a sentence that it does not count. */
+  /** ACP cannot retract a text, so another text reports that the first one does not count. */
   withdrawItem(id: string): void {
     const item = this.#before.open.get(id)?.item ?? this.#before.items.byId.get(id);
     switch (item?.type) {
@@ -145,7 +145,10 @@ export class AcpFold {
     if (update && JSON.stringify(update) !== JSON.stringify(sent)) this.#update(update);
   }
 
-  /** Clients that wait for the response to their prompt get the turn's error in the response; others get it here. */
+  /**
+   * The client that waits for the response to its prompt gets the turn's error in that response. All other clients get
+   * the error here.
+   */
   foldEnd(): void {
     const { head } = this.#after;
     if (head === undefined || !hasEnded(this.#after)) return;
@@ -158,7 +161,7 @@ export class AcpFold {
   #withdrawText(item: ItemOf<'message' | 'reasoning'>): void {
     const isOpen = this.#before.open.has(item.id);
     const isAgents = item.type === 'reasoning' || item.origin === 'agent';
-    // Messages that are not the agent's are sent only when they are complete.
+    // Messages of people and of Liminal are sent only when they are complete.
     if (isOpen && !isAgents) return;
     if (blocksOf(item).length === 0 && (isOpen ? this.#textBefore(item.id) : itemText(item)) === '')
       return;
@@ -178,14 +181,14 @@ export class AcpFold {
       if (hasChanged) this.#chunk(kind, item.id, textBlock(added), { parent, ...why });
       return this.#blocks(kind, item.id, blocks, { parent });
     }
-    // A text that changed instead of growing is sent again, whole.
+    // A text that changed other than by growing is sent again as a whole, as a new message.
     const wholeId = `${item.id}:whole`;
     const about = { parent, replaces: item.id };
     this.#chunk(kind, wholeId, textBlock(itemText(item)), { ...about, ...why });
     this.#blocks(kind, wholeId, blocksOf(item), about);
   }
 
-  /** A message of a person or of Liminal: sent when it is complete. */
+  /** Sends a message of a person or of Liminal, when it is complete. */
   #foldMessage(item: ItemOf<'message'>): void {
     if (this.#isCompaction(item)) return this.#compaction(item);
     if (this.#isOpen(item)) return;
@@ -194,13 +197,13 @@ export class AcpFold {
       return this.#blocks('agent_message_chunk', item.id, blocksOf(item));
     }
     if (this.#options.isOwn && item.delivery === undefined) return;
-    // The message will be repeated as a message of its own.
+    // The message will be sent again, in a turn of its own.
     if (item.delivery === 'not_taken') return;
     if (item.content !== '') this.#chunk('user_message_chunk', item.id, textBlock(item.content));
     this.#blocks('user_message_chunk', item.id, blocksOf(item));
   }
 
-  /** The blocks after those already sent; undefined if the sent ones have changed. */
+  /** The blocks after those that were already sent; undefined if the sent blocks have changed. */
   #newBlocks(item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] | undefined {
     const before = this.#before.open.get(item.id)?.item;
     const sent = before?.type === 'message' ? blocksOf(before) : [];
@@ -212,7 +215,7 @@ export class AcpFold {
     for (const block of blocks) this.#chunk(kind, id, blockOf(block), about);
   }
 
-  /** A plan replaces the plan before, so an unchanged plan is not sent again. */
+  /** ACP replaces the whole plan with each update, so an unchanged plan is not sent again. */
   #plan({ id, entries }: ItemOf<'plan'>): void {
     const before = this.#before.open.get(id)?.item;
     const sent = before?.type === 'plan' ? before.entries : [];
@@ -240,7 +243,7 @@ export class AcpFold {
     return item.compaction === 'in_progress' ? 'cancelled' : (item.compaction ?? 'completed');
   }
 
-  /** Clients ask about calls: a question without a call gets a call of its own. */
+  /** ACP asks questions only about calls, so a question without a call is sent with a call of its own. */
   #approval(item: ApprovalItem): void {
     const call = this.#callOf(item);
     const isNew = !this.#before.items.byId.has(item.id);
@@ -260,7 +263,7 @@ export class AcpFold {
     }
   }
 
-  /** The call that the question is about, if the call came first. */
+  /** The call that the question is about, if the call was sent before the question. */
   #callOf({ id, callId }: ApprovalItem): CallItem | undefined {
     const toolCallId = callId === undefined ? undefined : this.#calls.idOf(callId);
     if (toolCallId === undefined) return undefined;
@@ -275,7 +278,7 @@ export class AcpFold {
     this.#emit({ kind: 'answered', approvalId });
   }
 
-  /** A notice if the client supports notices and is attached live, else a message. */
+  /** Sends a notice if the client supports notices and was attached when the event happened, else a message. */
   #notice(severity: 'info' | 'error', text: string, id: string, about?: LiminalMeta): void {
     if (text.trim() === '') return;
     if (!this.#options.features.notices || !this.#options.isLive) {
@@ -285,7 +288,7 @@ export class AcpFold {
     this.#update({ ...noticeOf(severity, text), ...metaOf(about ?? {}) });
   }
 
-  /** The client's id of the subagent call that an item belongs to. */
+  /** The id that the client has for the subagent call to which an item belongs. */
   #parentOf({ parentCallId }: OutputItem): string | undefined {
     if (parentCallId === undefined) return undefined;
     return this.#calls.idOf(parentCallId) ?? parentCallId;
@@ -300,8 +303,8 @@ export class AcpFold {
   }
 
   /**
-   * The added text of an item; undefined if the text has changed otherwise. Uses the delta, so that a long text is
-   * not copied for each few added letters.
+   * The text that was added to an item; undefined if the text has changed in another way. Uses the event's delta, so
+   * that a long text is not copied for each small addition.
    */
   #addedText(item: OutputItem): string | undefined {
     const { delta } = this.#options;
@@ -340,7 +343,7 @@ const blocksOf = (item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Undefined unless the context's size and its used tokens are both known: the client shows how full it is. */
+/** Undefined unless both the context's size and its used tokens are known: clients show the used share. */
 function usageUpdate({
   contextTokens: used,
   contextWindow: size,

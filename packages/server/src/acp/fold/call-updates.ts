@@ -20,30 +20,30 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** The sent state of a call that has not ended, and of its output. */
+/** The state in which a call that has not ended, and its output, were sent. */
 interface SentCall {
-  /** The call is in progress. */
+  /** Whether the call was sent as in progress. */
   readonly runs: boolean;
-  /** The arguments, or code, that were sent. */
+  /** The arguments, or the script's code, that were sent. */
   readonly input?: string | undefined;
-  /** The output's item; undefined before it. */
+  /** The id of the output's item; undefined while the call has no output. */
   readonly itemId: string | undefined;
   /** The sent length of the output, in characters. */
   readonly length: number;
   readonly blocks: number;
-  /** The output goes to a terminal: sent output is not repeated. */
+  /** Whether the output goes to a terminal, in which output that was sent is not repeated. */
   readonly isTerminal: boolean;
-  /** The output has ended, though its call's arguments still arrive. */
+  /** The output has ended, although arguments of its call still arrive. */
   readonly isOver?: boolean;
 }
 
-/** The calls of a run as they were sent to the client. */
+/** The calls of a run in the state in which they were sent to the client. */
 export interface CallsState {
-  /** Calls that have not ended, by `callId`; scripts by their item's id. */
+  /** Calls that have not ended, by `callId`; scripts, by the id of their item. */
   readonly open: PersistentMap<CallItem>;
-  /** Every call's item, by `callId`. */
+  /** The item of every call, by `callId`. */
   readonly ids: PersistentMap<string>;
-  /** By the id of the call's item. */
+  /** Sent calls, by the id of the call's item. */
   readonly sent: PersistentMap<SentCall>;
 }
 
@@ -57,14 +57,17 @@ export interface CallUpdatesOptions {
   state: CallsState;
   before: ResponseState;
   after: ResponseState;
-  /** Whether the client shows output as a terminal. */
+  /** Whether the client shows output in a terminal. */
   terminals: boolean;
   emit: (update: ToolCall | ToolCallUpdate) => void;
-  /** An open item's added text if its text has only grown; undefined otherwise. */
+  /** The text that was added to an open item; undefined if the text has changed in another way. */
   addedText: (item: OutputItem) => string | undefined;
 }
 
-/** An output that is sent whole each time is sent again when it has grown by this, so that the total is O(n). */
+/**
+ * If an output is always sent whole, it is sent again only when it has grown by this share and by this many characters,
+ * so that the total size is O(n).
+ */
 const growth = { part: 1.25, characters: 256 };
 
 const noOutput = { itemId: undefined, length: 0, blocks: 0, isTerminal: false };
@@ -90,7 +93,7 @@ export class CallUpdates {
     return { open: this.#open, ids: this.#ids, sent: this.#sent };
   }
 
-  /** The client's id of a call. */
+  /** Returns the id that the client has for a call. */
   idOf(callId: string): string | undefined {
     return this.#ids.get(callId);
   }
@@ -114,7 +117,7 @@ export class CallUpdates {
   foldOutput(item: OutputOf, parent: string | undefined): void {
     const { after, addedText, emit } = this.#options;
     const isOpen = after.open.has(item.id);
-    // An output names its call only at its end.
+    // The id of an open output's call is not known yet.
     if (isOpen && callIdOf(item) === item.id) return;
     const call = this.#open.get(callIdOf(item)) ?? this.#announceUnknown(item, parent);
     const sent = this.#sentStateOf(call, item);
@@ -127,7 +130,7 @@ export class CallUpdates {
         : this.#sent.delete(call.id);
       return emit(endedCall(call, item, { isTerminal, printed: added ?? '' }));
     }
-    // Output shows that the call runs, even if its agent has not reported a start.
+    // Output shows that the call is running, even if its agent has not reported a start.
     const next = { ...sent, ...outputSize(item), itemId: item.id, isTerminal, runs: true };
     const hasNewBlocks = next.blocks !== sent.blocks;
     const isDue = isTerminal ? next.length > sent.length : isWorthSending(sent, next);
@@ -136,7 +139,7 @@ export class CallUpdates {
     emit(outputUpdate(call, item, { isTerminal, printed: added ?? '', begins: !sent.runs }));
   }
 
-  /** Withdraws a call, or its output. */
+  /** Withdraws a call, or the output of a call. */
   withdraw(item: CallItem | OutputOf): void {
     const { emit } = this.#options;
     if (isCall(item)) {
@@ -145,7 +148,7 @@ export class CallUpdates {
     }
     const call = this.#open.get(callIdOf(item));
     const sent = call && this.#sent.get(call.id);
-    // The output was sent as a call of its own.
+    // The output was sent as a separate call.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || sent?.itemId !== item.id) return;
     this.#sent = this.#sent.set(call.id, { ...sent, ...noOutput });
@@ -159,13 +162,13 @@ export class CallUpdates {
   }
 
   #announce(item: CallItem, isEnded: boolean, parent: string | undefined): void {
-    // The same id again: the earlier call gets no output any more.
+    // If a call's id is used again, the earlier call gets no more output.
     const earlier = this.#open.get(keyOf(item));
     if (earlier !== undefined) this.#cut(earlier, undefined);
-    // Some agents know a call's whole arguments when it begins, and end it only with its output.
+    // Some agents report a call's complete arguments at its start, and end the call only with its output.
     const isInputComplete = isEnded || hasCompleteInput(item);
     const isCommand = item.type === 'function_call' && item.kind === 'execute';
-    // Clients accept a terminal only with a call's announcement.
+    // A terminal can only be opened when its call is announced.
     const isTerminal = isCommand && this.#options.terminals;
     const input = isInputComplete ? itemText(item) : undefined;
     this.#sent = this.#sent.set(item.id, { ...noOutput, isTerminal, runs: isInputComplete, input });
@@ -173,11 +176,11 @@ export class CallUpdates {
   }
 
   #change(before: CallItem, item: CallItem, isInputComplete: boolean): void {
-    // The call's id, which its outputs name, may have been unknown.
+    // The call may have got its id, which its outputs name, only now.
     this.#forget(before);
     const sent = this.#sent.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = sent;
-    // Replaced arguments are sent again.
+    // Arguments that were replaced are sent again.
     const isInput = isInputComplete || (sent.input !== undefined && hasCompleteInput(item));
     const sendsInput = isInput && sent.input !== itemText(item);
     const begins = isInputComplete && !sent.runs && !isOver;
@@ -200,13 +203,16 @@ export class CallUpdates {
     if (this.#open.get(key)?.id === call.id) this.#open = this.#open.delete(key);
   }
 
-  /** The sent state of this output. An output that replaces another is sent anew, and no longer to its terminal. */
+  /**
+   * The sent state of this output. The sent state of this output. If the output replaces another, it is sent from its
+   * start, and no longer to the other's terminal.
+   */
   #sentStateOf(call: CallItem, { id }: OutputOf): SentCall {
     const sent = this.#sent.get(call.id) ?? { ...noOutput, runs: false };
     return sent.itemId === undefined || sent.itemId === id ? sent : { ...sent, ...noOutput };
   }
 
-  /** An output whose call was never sent, or already had an output, is sent as a call of its own. */
+  /** If an output's call was never sent, or already had an output, the output is sent as a call of its own. */
   #announceUnknown(item: OutputOf, parent: string | undefined): CallItem {
     const callId = callIdOf(item);
     const id = this.#ids.get(callId);

@@ -1,4 +1,6 @@
-/** Converts content blocks to ACP. Blocks of the blob store keep their address instead of bytes: see `withBytes`. */
+/**
+ * Converts content blocks to ACP. Blocks whose bytes are in the blob store keep their URI: `withBytes` adds the bytes.
+ */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ContentBlock, FileDiff } from '@liminal/protocol';
 import { ownMeta } from './meta.ts';
@@ -30,7 +32,7 @@ type Media = Extract<ContentBlock, { type: 'image' | 'audio' }>;
 function mediaOf({ type, mimeType, data, uri, name }: Media): Acp.ContentBlock {
   const isStored = data === undefined && uri?.startsWith('blob:') === true;
   if (data === undefined && uri !== undefined && !isStored) {
-    // ACP has only a link for bytes at another address.
+    // ACP has only links for bytes at a URL.
     return { type: 'resource_link', uri, name: name ?? uri, mimeType };
   }
   const address = isStored ? { blob: uri } : {};
@@ -46,7 +48,7 @@ export function toolContent(
   const content = [...(text === '' ? [] : [textBlock(text)]), ...blocks.map(blockOf)];
   return [
     ...content.map((one) => ({ type: 'content' as const, content: one })),
-    // ACP has no line numbers.
+    // The line numbers are left out: ACP has no field for them.
     ...diffs.map(({ path, newText, oldText }) => ({
       type: 'diff' as const,
       path,

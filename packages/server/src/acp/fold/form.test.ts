@@ -3,7 +3,7 @@ import { requestProblems } from '@liminal/testkit/acp-schema';
 import { expect, test } from 'vitest';
 import { formOf } from './form.ts';
 
-/** The form as sent, in a request that is valid by the official schema. */
+/** The form as it is sent, after checking the request against the official schema. */
 function sentForm(form: Form) {
   const requestedSchema = formOf(form);
   const request = { sessionId: 's', mode: 'form', message: 'Who?', requestedSchema };
@@ -28,14 +28,14 @@ test('FR-039-01: a form with every kind of field is sent unchanged', () => {
   expect(sentForm(form)).toEqual({ type: 'object', ...form });
 });
 
-test('FR-039-01: a list of plain values gets the type string, as ACP requires', () => {
+test('FR-039-01: a list of plain values gets the type string, because ACP requires a type', () => {
   const form = { properties: { days: { type: 'array', items: { enum: ['Monday'] } } } };
   expect(sentForm(form).properties).toEqual({
     days: { type: 'array', items: { type: 'string', enum: ['Monday'] } },
   });
 });
 
-test('FR-039-01: fields that ACP lacks are kept in _meta', () => {
+test('FR-039-01: fields that ACP lacks are sent in _meta', () => {
   const form: Form = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     properties: {

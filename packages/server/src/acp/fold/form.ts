@@ -1,4 +1,7 @@
-/** Converts a form to ACP. Fields that ACP lacks (a header, previews, room for own text) go into `_meta`. */
+/**
+ * Converts a form to ACP. Fields that ACP lacks (a header, previews, whether a typed answer is allowed) are sent in
+ * `_meta`.
+ */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { Form, FormField } from '@liminal/protocol';
 

@@ -1,26 +1,26 @@
-/** Fields that ACP lacks, in `_meta`: under `liminal`, and under the keys that editors already read. */
+/** Writes fields that ACP lacks into `_meta`: under `liminal`, and under the keys that editors already read. */
 import type { ErrorObject } from '@liminal/protocol';
 
 type Meta = Record<string, unknown>;
 
 export interface LiminalMeta {
-  /** The client's id of the subagent call that a message or call belongs to. */
+  /** The id that the client has for the subagent call to which a message or call belongs. */
   parent?: string | undefined;
   /** The id of the earlier message that this message replaces. */
   replaces?: string;
-  /** The message no longer counts. */
+  /** The message was withdrawn: its text stays visible but does not count. */
   withdrawn?: true;
-  /** Why the message ended early. */
+  /** The error with which the message ended early. */
   error?: ErrorObject;
-  /** The message is Liminal's, not an agent's. */
+  /** Set for a message of Liminal itself. */
   notice?: 'info' | 'error';
-  /** The run's error, which its agent did not report. */
+  /** The error of the run, sent as a message because the agent did not report it. */
   turnError?: ErrorObject;
 }
 
 /**
- * Returns `_meta` with these fields, or no `_meta` if all are undefined. `_meta.claudeCode` is as in Claude Code's
- * own adapter.
+ * Returns `_meta` with these fields, or no `_meta` if all are undefined. `_meta.claudeCode` has the same form as in
+ * Claude Code's own adapter.
  */
 export function metaOf({ parent, ...own }: LiminalMeta, besides: Meta = {}): { _meta?: Meta } {
   const known = Object.entries(own).filter(([, value]) => value !== undefined);
@@ -39,7 +39,7 @@ export function ownMeta(fields: Meta): { _meta?: Meta } {
   return known.length === 0 ? {} : { _meta: { liminal: Object.fromEntries(known) } };
 }
 
-/** An error for the client, without its stack, which is of use only on the server. */
+/** The fields of an error that a client gets: all but the stack, which is useful only on the server. */
 export function diagnosis({ code, message, details }: ErrorObject): ErrorObject {
   return { code, message, ...(details !== undefined && { details }) };
 }

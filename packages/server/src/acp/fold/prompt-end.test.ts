@@ -10,7 +10,7 @@ const ended = (more: Partial<Response> = {}): Ended => ({
 });
 
 test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'])(
-  'FR-039-01: a turn that ended by %s has that stop reason',
+  'FR-039-01: a turn that ended with the reason %s has the same stop reason',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: finishReason });
   },
@@ -28,19 +28,19 @@ test.each([
 });
 
 test.each([null, 'stop', 'tool_calls'])(
-  'FR-039-01: a reason that ACP lacks (%s) becomes end_turn',
+  'FR-039-01: a finish reason that ACP lacks (%s) becomes end_turn',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: 'end_turn' });
   },
 );
 
-test('FR-039-01: a turn that was stopped is cancelled, whatever reason its agent gives', () => {
+test('FR-039-01: a turn that was stopped has the stop reason cancelled, whatever reason its agent reports', () => {
   expect(promptEnd(ended({ status: 'aborted', finishReason: 'end_turn' }))).toEqual({
     stopReason: 'cancelled',
   });
 });
 
-test('FR-039-01: a turn’s tokens are counted if they are known', () => {
+test('FR-039-01: the response has a turn’s token counts, if they are known', () => {
   const usage = {
     inputTokens: 3,
     outputTokens: 5,
@@ -59,7 +59,7 @@ test('FR-039-01: a turn’s tokens are counted if they are known', () => {
   });
 });
 
-test('a turn that failed is an error with Liminal’s code, and without its stack', () => {
+test('the response to a turn that failed is an error with Liminal’s code, and without a stack', () => {
   const error = { code: 'OVERLOADED', message: 'The model is busy.', details: { after: 3 } };
   const failed = ended({ status: 'error', error: { ...error, stack: 'at home' } });
   expect(() => promptEnd(failed)).toThrow(
@@ -68,7 +68,7 @@ test('a turn that failed is an error with Liminal’s code, and without its stac
   expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
 });
 
-test('a turn that the idle limit ended has a stop reason instead of an error', () => {
+test('a turn that was ended by the idle limit has a stop reason instead of an error', () => {
   const error = { code: 'IDLE_TIMEOUT', message: 'The agent was silent.', stack: 'at home' };
   const { stack: _, ...diagnosis } = error;
   expect(promptEnd(ended({ status: 'error', error }))).toEqual({

@@ -1,4 +1,4 @@
-/** Converts a turn's end to the response to its prompt. */
+/** Converts the end of a turn to the response to its prompt. */
 import {
   RequestError,
   type PromptResponse,
@@ -7,7 +7,7 @@ import {
 import type { ErrorObject, Response } from '@liminal/protocol';
 import { diagnosis } from './meta.ts';
 
-/** Stop reasons by the finish reasons of agents and model providers; any other finish reason is `end_turn`. */
+/** The stop reason for each finish reason of agents and model providers; all other finish reasons become `end_turn`. */
 const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
   ['max_tokens', 'max_tokens'],
   ['max_output_tokens', 'max_tokens'],
@@ -21,12 +21,12 @@ const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
   ['cancelled', 'cancelled'],
 ]);
 
-/** JSON-RPC's code for an error of Liminal or the agent. */
+/** The JSON-RPC code for an error of Liminal or the agent. */
 const internal = -32_603;
 
 /**
- * The response to a prompt. A turn that the watchdog ended gets a stop reason (seed 004); every other error is thrown
- * as a RequestError with Liminal's code in its data.
+ * The response to a prompt. For a turn that the watchdog ended, the response has a stop reason (seed 004); every other
+ * error is thrown as a RequestError with Liminal's code in its data.
  */
 export function promptEnd({
   status,

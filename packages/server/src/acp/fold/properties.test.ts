@@ -13,8 +13,8 @@ import {
 } from './testing/checked-fold.ts';
 
 /**
- * Makes events like those of agents: a call's id is known when it begins, an answered call does not fail any more, and
- * a turn has one plan. Every other call is a command, and stays one.
+ * Changes events so that they are like those of agents: a call's id is known when it begins, an answered call does not
+ * fail any more, and a turn has only one plan. Every second call is a command from its start to its end.
  */
 function plausible(events: readonly StreamEvent[]): StreamEvent[] {
   const answered = new Set<string>();
@@ -60,7 +60,7 @@ function isOfPlan(payload: EventPayload): payload is Extract<EventPayload, { ite
   return payload.type === 'item_done' && payload.finalItem.type === 'plan';
 }
 
-/** A run, and the client's options. */
+/** A run, and the options with which it is sent to the client. */
 const tellings = fc.record({
   events: eventScripts().map(plausible),
   shows: fc.constantFrom(showsAll, showsLittle).map((shows) => ({ ...shows, notices: false })),
@@ -69,7 +69,7 @@ const tellings = fc.record({
 
 const seen = (told: ConstructorParameters<typeof ClientState>[0]) => new ClientState(told).seen;
 
-test('FR-039-01: a client that attaches late shows the same as one that was attached from the beginning', () => {
+test('FR-039-01: a client that attaches late has the same final state as a client that was attached from the beginning', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
       const live = seen(foldCheckedEvents(events, telling).updates);
@@ -79,7 +79,7 @@ test('FR-039-01: a client that attaches late shows the same as one that was atta
   );
 });
 
-test('INV-5: FR-039-05: a prefix in one step and the other events one by one give the same result, without repeats', () => {
+test('INV-5: FR-039-05: updates give the same final state if the first events are sent in one step and the others one by one', () => {
   fc.assert(
     fc.property(tellings, fc.nat(), ({ events, ...telling }, place) => {
       const at = place % (events.length + 1);
@@ -107,7 +107,7 @@ test('INV-5: FR-039-05: a repeated event makes no update', () => {
   );
 });
 
-/** The size of all updates of one output, message or thought that arrives in pieces, in characters. */
+/** The total size of all updates for one output, message or thought that arrives in pieces, in characters. */
 function sentSize(
   kind: 'message' | 'reasoning' | 'function_call_output',
   pieces: readonly string[],

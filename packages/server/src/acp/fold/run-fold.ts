@@ -1,7 +1,7 @@
 /**
- * Folds a run's events to updates for an ACP client. ACP's messages only grow and its calls are only replaced, so
- * each step sends the difference between the run as it was sent and as it is now. The same difference updates a
- * client that has missed events (`foldSnapshot`), or that has seen nothing yet.
+ * Folds a run's events to updates for an ACP client. In ACP, messages can only grow and calls can only be replaced.
+ * Each step sends the difference between the run's state that was sent and its current state. For a client that has
+ * missed events, or that has no events of the run yet, the difference is computed in the same way (`foldSnapshot`).
  */
 import {
   changedBy,
@@ -30,7 +30,7 @@ export function startRunFold(): RunFoldState {
   return { response: emptyResponse(), calls: noCalls };
 }
 
-/** Folds one event. `isOwn`: the client sent the turn's message and already shows it. */
+/** Folds one event. `isOwn`: whether the client itself has sent the turn's message, and therefore already shows it. */
 export function foldRun(
   state: RunFoldState,
   event: StreamEvent,
@@ -52,7 +52,10 @@ export function foldRun(
   return foldItems(fold, response, changedBy(payload));
 }
 
-/** Updates a client that was sent the run up to `state`. `isLive`: the client was attached when it happened. */
+/**
+ * Returns the updates for a client that was sent the run up to `state`. `isLive`: whether the client was attached when
+ * the events happened.
+ */
 export function foldSnapshot(
   state: RunFoldState,
   snapshot: Response,

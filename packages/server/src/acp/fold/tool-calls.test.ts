@@ -58,7 +58,7 @@ const diff = { type: 'diff', path: '/a', oldText: 'b', newText: 'c' };
 const plain = { isTerminal: false };
 const inTerminal = { isTerminal: true };
 
-test('a call is announced with its input once that is whole, and by its title or its name', () => {
+test('a call is announced with its title or name; with its input only once the input is complete', () => {
   const whole = { isInputComplete: true, isTerminal: false, parent: undefined };
   const shared = { sessionUpdate: 'tool_call', toolCallId: 'a', name: 'Bash' };
   expect(announcedCall(call, whole)).toEqual({
@@ -78,7 +78,7 @@ test('a call is announced with its input once that is whole, and by its title or
   });
 });
 
-test('a call in a terminal, of a subagent, with diffs is announced with all of that', () => {
+test('the announcement of a subagent’s call in a terminal has the terminal, the diffs and the parent call', () => {
   const look = { isInputComplete: true, isTerminal: true, parent: 'p' };
   expect(announcedCall({ ...call, diffs }, look)).toMatchObject({
     content: [terminal, diff],
@@ -113,7 +113,7 @@ test.each([
   expect(announcedCall({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
 });
 
-test('only what has changed of a call is sent', () => {
+test('an update of a call has only the changed fields', () => {
   const options = { sendsInput: false, begins: false, isTerminal: false };
   expect(changedCall(call, { ...call, arguments: '{}' }, options)).toBeUndefined();
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
@@ -136,7 +136,7 @@ test('only what has changed of a call is sent', () => {
   });
 });
 
-test('what a call has shown so far replaces what it had shown', () => {
+test('an update of a call’s output has the whole output so far', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(outputUpdate(call, output('Hi'), options)).toEqual({ ...update, content: [words('Hi')] });
@@ -147,7 +147,7 @@ test('what a call has shown so far replaces what it had shown', () => {
   });
 });
 
-test('what a call prints in a terminal is sent to that, with its content only if there is more', () => {
+test('output in a terminal is sent as new text for the terminal; with content only if there are also diffs or blocks', () => {
   const options = { isTerminal: true, printed: 'new', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   const meta = { _meta: { terminal_output: { terminal_id: 'a', data: 'new' } } };
@@ -159,7 +159,7 @@ test('what a call prints in a terminal is sent to that, with its content only if
   });
 });
 
-test('an output’s own diffs come in place of its call’s', () => {
+test('an output’s own diffs replace the diffs of its call', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const own = [{ path: '/b', oldText: null, newText: 'd' }];
   expect(outputUpdate({ ...call, diffs }, output(''), options).content).toEqual([diff]);
@@ -171,7 +171,7 @@ test('an output’s own diffs come in place of its call’s', () => {
   ).toMatchObject([{ type: 'diff', path: '/b', newText: 'd' }]);
 });
 
-test('a call that succeeded has its output for people and for programs', () => {
+test('a successful call has its output as content for people and as raw output for programs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(endedCall(call, output('Hi'), { ...plain, printed: '' })).toEqual({
     ...update,
@@ -194,7 +194,7 @@ test('a call that succeeded has its output for people and for programs', () => {
   });
 });
 
-test('a call that failed has the reason, in its output or its error', () => {
+test('a failed call has the error’s message as its content, or in its raw output', () => {
   const error = { code: 'A', message: 'It broke.', stack: 'at home', details: { b: 1 } };
   const broken = { code: 'A', message: 'It broke.', details: { b: 1 } };
   const end = (more: OutputOf) => endedCall(call, more, { ...plain, printed: '' });
@@ -203,7 +203,7 @@ test('a call that failed has the reason, in its output or its error', () => {
     content: [words('It broke.')],
     rawOutput: { output: '', error: broken },
   });
-  // It broke off after it had succeeded.
+  // The call fails although its output reported success.
   expect(end(output('Hi', { error }))).toMatchObject({
     status: 'failed',
     content: [words('Hi')],
@@ -225,7 +225,7 @@ test('a call that failed has the reason, in its output or its error', () => {
   ).toEqual({ result: '', error: broken });
 });
 
-test('a call in a terminal ends there, with the last that it printed and its exit code', () => {
+test('a call in a terminal ends with the last new text for the terminal, and the exit code', () => {
   const end = (out: OutputOf, printed: string) =>
     endedCall(call, out, { isTerminal: true, printed });
   expect(end(output('Hi all', { exitCode: 3 }), 'all')).toMatchObject({
@@ -266,7 +266,7 @@ test('a call without an output ends with its turn', () => {
   expect(cutOffCall(script, error, plain).content).toEqual([words('It broke.')]);
 });
 
-test('a call whose output is withdrawn shows only its diffs', () => {
+test('after its output is withdrawn, a call shows only its diffs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(clearedCall({ ...call, diffs })).toEqual({ ...update, content: [diff] });
   expect(clearedCall(call)).toEqual({ ...update, content: [] });
@@ -286,7 +286,7 @@ const question = (more: object = {}) =>
   }) as unknown as ApprovalItem;
 const asked = { name: 'Edit', arguments: '{"a":1}', kind: 'edit' };
 
-test('a question about a call shows the call in the question’s words', () => {
+test('the request for a question about a call has the question as its title', () => {
   expect(callWithQuestion(call, question(), plain)).toEqual({
     toolCallId: 'a',
     title: 'Run it?',
@@ -307,7 +307,7 @@ test('a question about a call shows the call in the question’s words', () => {
   });
 });
 
-test('a question says who asks, what for, and what the call said before', () => {
+test('a question’s content names the asker, the description and the call’s earlier fields', () => {
   const earlier = { title: 'List', arguments: '{"a":0}' };
   const more = { askedBy: 'Claude', description: 'It lists files.', earlier };
   const content = [
@@ -328,7 +328,7 @@ test('a question says who asks, what for, and what the call said before', () => 
   ]);
 });
 
-test('a question about a call that the client does not know shows what is asked', () => {
+test('a question about a call that was never sent has the fields of the requested call', () => {
   expect(questionFields(question())).toEqual({});
   expect(questionFields(question({ asked: { ...asked, diffs } }))).toEqual({
     name: 'Edit',
@@ -352,11 +352,11 @@ test.each<[string, boolean]>([
   expect(hasCompleteInput({ ...call, arguments: json })).toBe(isInputComplete);
 });
 
-test('the code of a script is all there', () => {
+test('a script’s code is complete from its start', () => {
   expect(hasCompleteInput(script)).toBe(true);
 });
 
-test('a notice has the first line as its title, and the rest below', () => {
+test('a notice’s title is its first line, and its description is the rest', () => {
   const notice = { sessionUpdate: 'notice', severity: 'info' };
   expect(noticeOf('info', ' One. \n\n Two.\nThree. \n')).toEqual({
     ...notice,
@@ -375,7 +375,7 @@ test('_meta has only fields with a value', () => {
   expect(ownMeta({ b: undefined })).toEqual({});
 });
 
-test('an error for programs has its details, and not its stack', () => {
+test('an error for programs has its details, but not its stack', () => {
   const error = { code: 'A', message: 'B', stack: 'C' };
   expect(diagnosis(error)).toStrictEqual({ code: 'A', message: 'B' });
   expect(diagnosis({ ...error, details: 1 })).toStrictEqual({

@@ -12,12 +12,12 @@ export type OutputOf = Of<'function_call_output'> | Of<'script_execution_output'
 export type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }>;
 export type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
 
-/** The terminal's id is its call's id. */
+/** How a client shows a call; the id of its terminal is the call's id. */
 export interface CallDisplay {
   isTerminal: boolean;
 }
 
-/** The first update of a call. `isInputComplete`: its arguments are complete, and it runs. */
+/** The first update of a call. `isInputComplete`: the call's arguments are complete, and the call runs. */
 export function announcedCall(
   item: CallItem,
   {
@@ -40,7 +40,9 @@ export function announcedCall(
   };
 }
 
-/** The changes of a call; undefined if a client sees none. `begins`: it runs from now on. */
+/**
+ * The update for a changed call; undefined if no field that clients see has changed. `begins`: the call begins to run.
+ */
 export function changedCall(
   before: CallItem,
   after: CallItem,
@@ -60,7 +62,7 @@ export function changedCall(
   };
 }
 
-/** The call's output so far. `printed` is new text for its terminal. */
+/** The update with a call's output so far. `printed` is the new text for the call's terminal. */
 export function outputUpdate(
   call: CallItem,
   output: OutputOf,
@@ -78,7 +80,7 @@ export function outputUpdate(
   };
 }
 
-/** The end of a call. */
+/** The last update of a call. */
 export function endedCall(
   call: CallItem,
   output: OutputOf,
@@ -97,7 +99,7 @@ export function endedCall(
   };
 }
 
-/** The end of a call without an output, or before one was possible. */
+/** The last update of a call that ended without an output, or was cut off. */
 export function cutOffCall(
   call: CallItem,
   error: ErrorObject | undefined,
@@ -115,7 +117,7 @@ export function cutOffCall(
   };
 }
 
-/** The call's earlier output no longer counts. */
+/** Removes the call's output so far from the client's view. */
 export function clearedCall(call: CallItem): ToolCallUpdate {
   return {
     ...updateOf(call.id),
@@ -123,7 +125,7 @@ export function clearedCall(call: CallItem): ToolCallUpdate {
   };
 }
 
-/** The call as its question shows it; the content includes the description and the earlier call. */
+/** The call in the form of its question: the content begins with the description and the call's earlier fields. */
 export function callWithQuestion(
   call: CallItem,
   item: ApprovalItem,
@@ -135,7 +137,7 @@ export function callWithQuestion(
   return { toolCallId: call.id, ...fields, title, ...(all.length > 0 && { content: all }) };
 }
 
-/** A question's fields for a call that the client does not know. */
+/** The fields of the call that a question is about, for a client to which the call was never sent. */
 export function questionFields(item: ApprovalItem): Omit<CallFields, 'title'> {
   const { asked } = item;
   const {
@@ -161,7 +163,7 @@ const asCallItem = (id: string, asked: AskedCall): CallItem => ({
   ...asked,
 });
 
-/** A question's description, and the call as it was before. */
+/** A question's asker and description, and the call's earlier fields. */
 function questionContent({
   askedBy,
   description = '',
@@ -207,7 +209,10 @@ function callFields(item: CallItem, includesInput: boolean): CallFields {
   };
 }
 
-/** Whether the arguments are complete, though the agent has not ended them: they are one JSON object. */
+/**
+ * Whether the arguments are complete although the agent has not ended the call yet: a script's code, or one JSON
+ * object.
+ */
 export function hasCompleteInput(item: CallItem): boolean {
   if (item.type === 'script_execution') return true;
   return item.arguments.trimEnd().endsWith('}') && typeof inputOf(item.arguments) === 'object';
@@ -246,7 +251,7 @@ function outputParts(call: CallItem, output: OutputOf) {
   };
 }
 
-/** For programs: the output, the exit code, and the error. */
+/** The output, the exit code and the error, for programs. */
 function rawOutput(output: OutputOf): Record<string, unknown> {
   const error = errorOf(output);
   const failure = error === undefined ? {} : { error: diagnosis(error) };
@@ -255,7 +260,7 @@ function rawOutput(output: OutputOf): Record<string, unknown> {
   return { output: output.output, ...(exitCode !== null && { exitCode }), ...failure };
 }
 
-/** A failed tool always has an error, if only from its exit code. */
+/** Returns an error for every failed tool, made from the exit code if the output has no error. */
 function errorOf(output: OutputOf): ErrorObject | undefined {
   if (output.success || output.error !== undefined) return output.error;
   const exitCode = exitCodeOf(output);

@@ -16,5 +16,5 @@ const echo: Tool<{ text: string }> = {
   },
 };
 
-/** A tool that says what it was given: `loud` needs a permission, `fail` fails. */
+/** A tool that returns its input; `loud` needs a permission, and `fail` fails. */
 export const loudEcho: Tool = echo;

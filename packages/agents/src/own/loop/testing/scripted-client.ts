@@ -8,7 +8,7 @@ import type {
 } from '../model-client.ts';
 import { ModelError } from '../model-error.ts';
 
-/** The scripted reaction of a model to one request. */
+/** What the scripted model does with one request. */
 export type Act = (
   writer: AnswerWriter,
   signal: AbortSignal,
@@ -17,7 +17,7 @@ export type Act = (
 
 const usage = { inputTokens: 10, outputTokens: 5 };
 
-/** Says something, and is done. */
+/** A complete answer with this text. */
 export const repliesWith =
   (text: string, finishReason = 'stop'): Act =>
   (writer) => {
@@ -27,7 +27,7 @@ export const repliesWith =
     return { calls: [], finishReason, usage };
   };
 
-/** Calls tools, in one answer. */
+/** An answer that calls tools. */
 export const calls =
   (...wanted: [name: string, input: unknown][]): Act =>
   (writer) => {
@@ -47,7 +47,7 @@ export const calls =
     return { calls: made, finishReason: 'tool_calls', usage };
   };
 
-/** Says something, and breaks off. */
+/** An answer that breaks off after this text. */
 export const breaksOff =
   (text: string, error: Error): Act =>
   (writer) => {
@@ -56,7 +56,7 @@ export const breaksOff =
     throw error;
   };
 
-/** Writes text until it is stopped. */
+/** An answer that goes on until the request is stopped. */
 export const streamsUntilStopped =
   (text: string): Act =>
   async (writer, signal) => {
@@ -69,13 +69,13 @@ export const streamsUntilStopped =
     return stopped.promise;
   };
 
-/** A scripted model: one act for each request. */
+/** A scripted model, with one act for each request. */
 export class ScriptedClient implements ModelClient {
   readonly providerId: string;
   readonly requests: ModelRequest[] = [];
   readonly #acts: Act[];
   models: ListedModel[] = [{ id: 'one', name: 'One', contextWindow: 1_000 }];
-  /** Models that refuse a request with tools. */
+  /** The ids of models that refuse a request with tools. */
   readonly withoutTools = new Set<string>();
 
   constructor(acts: Act[], providerId = 'openai') {

@@ -18,26 +18,26 @@ import { buildRequest } from './request.ts';
 import { AnswerTranslator } from './translate.ts';
 
 export interface AnthropicOptions {
-  /** The URL without the `/v1` of its paths. Default: Anthropic's own. */
+  /** The server's URL without the `/v1` with which the API's paths begin. Default: Anthropic's own. */
   baseUrl?: string | undefined;
-  /** Servers on the user's own machine often need no key. */
+  /** Optional, because servers on the user's own machine often need no key. */
   apiKey?: string | undefined;
   /** Headers of every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** Whether models may search the web with the server's own tool. */
+  /** Whether models may search the web with the maker's own tool. */
   webSearch?: boolean | undefined;
 }
 
 const anthropic = 'https://api.anthropic.com';
-/** Time limit for the whole list of models, ms. */
+/** The time limit for the whole list of models, in ms. */
 const listTimeoutMs = 60_000;
 const modelsPerPage = 1_000;
-/** Limits of the list of models, because a server may send pages without end. */
+/** Limits of the list of models, because a server may send endless pages. */
 const [maxModels, maxPages] = [5_000, 10];
-/** The largest entry of the list, in characters of JSON; larger entries are left out. */
+/** The largest entry of the list of models, in characters of JSON; larger entries are left out. */
 const largestEntry = 64 * 1024;
 
-/** A client for Anthropic's Messages API. It reads no environment variables, and never retries by itself. */
+/** A client for Anthropic's Messages API. The client reads no environment variables, and does not retry. */
 export class AnthropicClient implements ModelClient {
   readonly providerId = 'anthropic';
   readonly #baseUrl: string;
@@ -45,7 +45,7 @@ export class AnthropicClient implements ModelClient {
   readonly #sdk: Anthropic;
   readonly #webSearch: boolean;
   readonly #refusals = new Refusals();
-  /** The facts from the server's list of models, by model. */
+  /** The facts about each model from the server's list. */
   readonly #listed = new Map<string, Partial<ModelFacts>>();
 
   constructor({
@@ -55,18 +55,18 @@ export class AnthropicClient implements ModelClient {
     webSearch = false,
   }: AnthropicOptions = {}) {
     this.#webSearch = webSearch;
-    // People copy the URL with the beginning of the paths.
+    // People often copy the URL together with `/v1`, the start of the API's paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#secrets = secretsOf(apiKey, headers);
     this.#sdk = new Anthropic({
       baseURL: this.#baseUrl,
-      // An empty key keeps the SDK from searching files and the environment for a key.
+      // With an empty key, the SDK does not search files and the environment for a key.
       apiKey,
       defaultHeaders: { ...(apiKey === '' && { authorization: null }), ...lowerCased(headers) },
       maxRetries: 0,
       timeout: longestTimer,
       fetch: (input, init) => modelFetch(input, init, statusOf),
-      // The SDK would print a model's output that it cannot read.
+      // With `logLevel: 'off'`, the SDK does not print model output that it cannot parse.
       logLevel: 'off',
       openTelemetry: false,
     });
@@ -122,7 +122,7 @@ export class AnthropicClient implements ModelClient {
       .withResponse();
     const translator = new AnswerTranslator(writer);
     for await (const event of stream) translator.read(event);
-    // The SDK ends an aborted or broken stream as if the stream were whole.
+    // If a stream breaks off or is aborted, the SDK reports no error, as if the stream were complete.
     const type = response.headers.get('content-type') ?? '';
     if (!translator.isComplete && !type.includes('event-stream')) throw noStream(type);
     return translator.answer();
@@ -138,7 +138,7 @@ export class AnthropicClient implements ModelClient {
 const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** A listed model; other servers than Anthropic's leave out most fields. */
+/** An entry of the list of models. Servers other than Anthropic's leave out most fields. */
 function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {
   return {
     id: entry.id,

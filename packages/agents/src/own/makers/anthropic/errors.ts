@@ -9,7 +9,7 @@ import { lacksTools, ModelError, type ModelErrorCode } from '../../loop/model-er
 
 /** An error in the API's format, from an error response or within a stream. */
 interface ApiFailure {
-  /** Undefined for an error within a stream, whose status was 200. */
+  /** Undefined for an error within a stream: the response had status 200. */
   status?: number | undefined;
   type?: string | undefined;
   /** The server's own words. */
@@ -23,7 +23,7 @@ interface ApiFailure {
 interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** The problem and the advice, which precede the server's own words. */
+  /** The problem and what to do, as a sentence that is shown before the server's message. */
   sentence: string;
 }
 
@@ -86,7 +86,7 @@ const statusOfType = new Map(
   }),
 );
 
-/** The status for an error that has none. */
+/** The status that stands for an error's type, for errors without a status. */
 export const statusOf = ({ type }: Record<string, unknown>): number =>
   statusOfType.get(asString(type) ?? '') ?? 400;
 
@@ -101,7 +101,7 @@ const kindByStatus: Record<number, ErrorKind> = {
   429: rateLimit,
 };
 
-/** For errors without type and status, by the words of the API and of local servers. */
+/** The kind of an error without type and status, by known messages of the API and of local servers. */
 const kindByText: [RegExp, ErrorKind][] = [
   [lacksTools, noTools],
   [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
@@ -109,7 +109,7 @@ const kindByText: [RegExp, ErrorKind][] = [
   [/content.?filter|blocked by/i, filtered],
 ];
 
-/** Whether the error is a limit that waiting does not lift. */
+/** Whether the error is a spending limit, which does not end by waiting. */
 const isSpendLimit = (errorCode: string | undefined): boolean =>
   errorCode?.includes('spend_limit') ?? false;
 
@@ -135,7 +135,7 @@ function apiError(failure: ApiFailure): ModelError {
   });
 }
 
-/** The most characters of a server's words that are shown: a proxy may return a whole page. */
+/** The most characters of a server's message that are shown: a proxy may send a whole page. */
 const maxServerText = 2_000;
 
 function withServerText(sentence: string, serverText: string): string {
@@ -143,7 +143,7 @@ function withServerText(sentence: string, serverText: string): string {
   return `${sentence} It says: ${serverText.length > maxServerText ? cutText(serverText, maxServerText) : serverText}`;
 }
 
-/** The error for an `error` event within a stream. */
+/** Converts an `error` event of a stream. */
 export function streamedError(error: unknown): ModelError {
   const { type, message, details } = isRecord(error) ? error : {};
   return apiError({
@@ -165,7 +165,7 @@ export const contextFull = (): ModelError =>
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model server ended the answer with an error. Ask again.');
 
-/** The stream ended before the answer was complete. */
+/** The error for a stream that ended before the answer was complete. */
 export const brokenOff = (cause?: unknown): ModelError =>
   new ModelError(
     'CONNECTION_FAILED',
@@ -180,7 +180,7 @@ export const noStream = (contentType: string): ModelError =>
     `The address did not answer with a stream of the Messages API, but with ${contentType === '' ? 'a response without a type' : contentType}. Check the base URL.`,
   );
 
-/** The error for anything that a request threw: by the SDK, the network or this folder's code. */
+/** Converts anything that a request threw: an error of the SDK, the network or this folder's code. */
 export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   const refusal = ownRefusal(thrown);
   if (refusal !== undefined) return refusal;
@@ -201,10 +201,10 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
   );
 }
 
-/** The most characters of a server's words that are read. */
+/** The most characters of a server's message that are read. */
 const maxWords = 2_000;
 
-/** The complaint of a server that has not begun its answer; undefined if the server was not reached. */
+/** The server's refusal, if the server had not begun its answer; undefined if the server could not be reached. */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
     return undefined;
@@ -248,7 +248,7 @@ function unreachable(baseUrl: string | undefined, detail: string, cause: unknown
   );
 }
 
-/** The reason for a failed connection, which `fetch` hides in the causes of its error. */
+/** The reason why a connection failed; `fetch` has it only in the causes of its error. */
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
@@ -256,7 +256,7 @@ function reasonOf(error: unknown): string {
   return code ?? thrownMessage(reason);
 }
 
-/** Whether a body broke off: only then does `fetch` throw a TypeError with a cause. */
+/** Whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
 const isNetworkError = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
 

@@ -1,2 +1,2 @@
-/** Models behind Anthropic's Messages API. */
+/** The client for models behind Anthropic's Messages API. */
 export { AnthropicClient, type AnthropicOptions } from './anthropic-client.ts';

@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['claude-opus-4-6', 'anthropic/claude-sonnet-4.6', 'claude-opus-5-5', 'claude-next-9'])(
-  '%s gets the amount of thinking as an effort',
+  'for %s, the amount of thinking is sent as an effort',
   (model) => {
     expect(of(model, 'medium')).toEqual({
       max_tokens: 64_000,
@@ -60,13 +60,13 @@ test.each([
 });
 
 test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])(
-  '%s always thinks: as little as possible without an effort',
+  '%s always thinks, with the effort low if no thinking was requested',
   (model) => {
     expect(of(model, 'none')).toMatchObject({ thinking: shown, output_config: { effort: 'low' } });
   },
 );
 
-test('without an effort, a model that thinks by default is asked to show its thinking', () => {
+test('without an effort, a model that thinks by default is asked for its thinking as text', () => {
   expect(of('claude-opus-5')).toEqual({ max_tokens: 64_000, thinking: shown });
   expect(of('claude-opus-4-7')).toEqual({ max_tokens: 64_000 });
   expect(of('claude-sonnet-4-5', 'a lot')).toEqual({ max_tokens: 32_000 });
@@ -97,7 +97,7 @@ test('facts listed by the server override facts from the model’s name', () => 
     thinking: { type: 'enabled', budget_tokens: 4_500 },
   });
   expect(of('claude-opus-5-5', 'high', listed(9_000))).toEqual({ max_tokens: 9_000 });
-  // A budget must be at least 1,024 tokens.
+  // A thinking budget must be at least 1,024 tokens.
   expect(of('own-model', 'high', listed(2_000, 'enabled'))).toEqual({ max_tokens: 2_000 });
   expect(factsListed({ id: 'x', max_tokens: null, capabilities: null })).toEqual({});
 });

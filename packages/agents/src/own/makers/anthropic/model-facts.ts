@@ -1,11 +1,11 @@
 /**
- * The limits of models and the ways in which a request sets their thinking. Sources: the overviews of Anthropic's models,
- * and the types of its SDK 1.12.
+ * The limits of each model, and the way in which a request sets the model's thinking. Sources: the overviews of
+ * Anthropic's models, and the types of its SDK 1.12.
  *
- * The decision: `effort` is sent as adaptive thinking with `output_config.effort`, which is all that models since Claude
- * accept, and what 4.6 should get. Older models, and other makers' models behind the same interface, know only a
- * budget of tokens. Facts listed by a server override those from the model's name. Thinking is requested as a summary:
- * otherwise current models return only its signature, and people would see nothing.
+ * An `effort` is sent as adaptive thinking with `output_config.effort`: models since Claude 4.7 accept nothing else,
+ * and for Claude 4.6 it is recommended. Older models, and other makers' models with the same API, accept only a budget
+ * of tokens. Facts in a server's list override facts from the model's name. Thinking is requested as a summary, because
+ * current models would otherwise return only its signature, and people would see no thinking.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRecord } from '../../../base/parse-line.ts';
@@ -13,12 +13,12 @@ import { isRecord } from '../../../base/parse-line.ts';
 export interface ModelFacts {
   /** The largest `max_tokens`. */
   maxTokens: number;
-  /** Tokens for an answer, in addition to a budget for thinking. */
+  /** The tokens for an answer, to which a budget for thinking is added. */
   answerTokens: number;
   thinks: 'adaptive' | 'budget' | 'never';
   /** Whether the model thinks by default. */
   thinksByDefault: boolean;
-  /** How thinking is switched off: by leaving it out, by a type of `thinking`, or not at all. */
+  /** How a request switches thinking off: by sending nothing, by a type of `thinking`, or not at all. */
   off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
 }
 
@@ -42,7 +42,10 @@ const unthinking = (maxTokens: number): ModelFacts => ({
   thinks: 'never',
 });
 
-/** The first match counts. A maker or a region may precede the name, and a date may follow. */
+/**
+ * The first match counts. In a model's name, a maker or a region may precede the part that is compared here, and a date
+ * may follow it.
+ */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
   [/claude-3-5/, unthinking(8_192)],
@@ -59,7 +62,7 @@ const byName: [RegExp, ModelFacts][] = [
   [/claude/, adaptive],
 ];
 
-/** A model of another maker: its context is often small, and includes the answer. */
+/** The facts of another maker's model: the context is often small, and includes the answer. */
 const another: ModelFacts = {
   ...budgeted,
   maxTokens: 32_768,
@@ -67,7 +70,7 @@ const another: ModelFacts = {
   off: 'disabled',
 };
 
-/** @param listed - The facts from the server's list of models. */
+/** @param listed - The model's facts from the server's list. */
 export function factsOf(model: string, listed: Partial<ModelFacts> = {}): ModelFacts {
   const name = model.toLowerCase().replaceAll('.', '-');
   const [, facts] = byName.find(([pattern]) => pattern.test(name)) ?? [];
@@ -111,7 +114,7 @@ const budgets: Record<Effort, number> = {
 const smallestBudget = 1_024;
 const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
 
-/** The part of a request that sets the amount of thinking and the length of the answer. */
+/** The fields of a request that set the amount of thinking and the length of the answer. */
 export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;
@@ -135,7 +138,7 @@ function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partia
   };
 }
 
-/** The budget is part of `max_tokens`; at least half of `max_tokens` is for the answer. */
+/** The budget for thinking is part of `max_tokens`; at least half of `max_tokens` stays for the answer. */
 function budgetFor({ maxTokens, answerTokens }: ModelFacts, wanted: number): Thinking {
   const budget = Math.min(wanted, Math.floor(maxTokens / 2));
   if (budget < smallestBudget) return { max_tokens: Math.min(maxTokens, answerTokens) };

@@ -76,7 +76,7 @@ const result = (id: string, content: unknown, more: object = {}) => ({
 });
 const thought = (thinking: string) => ({ type: 'thinking', thinking, signature: `s:${thinking}` });
 
-test('roles alternate: successive items of one side are one message', () => {
+test('roles alternate: successive items of the user or the model are one message', () => {
   expect(messagesOf([asks('a'), asks('b'), says('c'), says('d'), asks('e')])).toEqual([
     user(text('a'), text('b')),
     assistant(text('c'), text('d')),
@@ -84,7 +84,7 @@ test('roles alternate: successive items of one side are one message', () => {
   ]);
 });
 
-test('the next message begins with all results of a message’s calls', () => {
+test('the message after a message with calls begins with all results of these calls', () => {
   expect(
     messagesOf([
       asks('go'),
@@ -106,7 +106,7 @@ test('the next message begins with all results of a message’s calls', () => {
   ]);
 });
 
-test('successive calls without text between them stay separate messages', () => {
+test('successive calls without text between them are separate messages', () => {
   expect(
     messagesOf([asks('go'), calls('c1'), gives('c1', 'one'), calls('c2'), gives('c2', 'two')]),
   ).toEqual([
@@ -118,7 +118,7 @@ test('successive calls without text between them stay separate messages', () => 
   ]);
 });
 
-test('a call without a result gets a result that says so', () => {
+test('a call without a result gets a result that explains the interruption', () => {
   const interrupted = result('c1', 'The call was interrupted: it has no result.', {
     is_error: true,
   });
@@ -134,7 +134,7 @@ test('a call without a result gets a result that says so', () => {
   ]);
 });
 
-test('ids and names that the API rejects are changed, equally for call and result', () => {
+test('ids and names that the API rejects are changed, in the same way for a call and its result', () => {
   const messages = messagesOf([
     asks('go'),
     calls('functions.bash:0', '{}', { name: 'my tool!' }),
@@ -165,7 +165,7 @@ test.each([
   );
 });
 
-test('the thinking of every turn is sent back unchanged in its place, even without text', () => {
+test('the thinking of every turn is sent back unchanged at its place, even if it has no text', () => {
   const redacted = { type: 'redacted_thinking', data: 'x' };
   expect(
     messagesOf([
@@ -188,7 +188,7 @@ test('the thinking of every turn is sent back unchanged in its place, even witho
   ]);
 });
 
-test('another maker’s thinking, and thinking that broke off, are left out', () => {
+test('another maker’s thinking, and thinking without a signature, are left out', () => {
   const others: OutputItem = { ...thinks('x'), raw: { openai: { encrypted_content: 'y' } } };
   const unsigned = thinks('z', { type: 'thinking', signature: '' });
   expect(messagesOf([asks('a'), others, thinks('broke'), unsigned, says('b'), asks('c')])).toEqual([
@@ -198,14 +198,14 @@ test('another maker’s thinking, and thinking that broke off, are left out', ()
   ]);
 });
 
-test('an answer that was stopped during thinking does not end in thinking', () => {
+test('an answer that was stopped during thinking is sent back without that thinking at its end', () => {
   expect(messagesOf([asks('a'), signed('hm'), asks('b'), says('c'), signed('hm')])).toEqual([
     user(text('a'), text('b')),
     assistant(text('c')),
   ]);
 });
 
-test('additional data of the API is sent back with its item', () => {
+test('additional data of the API is sent back with the item it came with', () => {
   const citations = [{ type: 'char_location', cited_text: 'x' }];
   const caller = { type: 'direct' };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -237,7 +237,7 @@ test('additional data of the API is sent back with its item', () => {
   ]);
 });
 
-test('items for people, and the calls of scripts, are left out', () => {
+test('items that are only for people, and calls made by scripts, are left out', () => {
   expect(
     messagesOf([
       asks('a'),
@@ -251,7 +251,7 @@ test('items for people, and the calls of scripts, are left out', () => {
   ).toEqual([user(text('a')), assistant(use('c1')), user(result('c1', 'y'))]);
 });
 
-test('blank texts, and white space at the end of the last answer, are left out', () => {
+test('blank texts are left out, and white space at the end of the last answer is removed', () => {
   expect(messagesOf([asks(' '), asks('a'), says('\n'), says('Go on: \n')])).toEqual([
     user(text('a')),
     assistant(text('Go on:')),
@@ -334,7 +334,7 @@ test.each<[string, ContentBlock, object]>([
   expect(messagesOf([asks('', [block])])).toEqual([user(sent)]);
 });
 
-test('images of a result are sent in the result, unless the call failed', () => {
+test('images that a tool returned are sent in its result, unless the call failed', () => {
   const blocks = [image];
   const shown = (more: object) => messagesOf([asks('a'), calls('c'), gives('c', 'Here:', more)]);
   expect(shown({ blocks })).toContainEqual(user(result('c', [text('Here:'), sentImage])));
@@ -369,7 +369,7 @@ test('cache marks are at the system prompt, and at the ends of the last two user
   expect(messages.at(-1)?.content).toEqual([{ ...result('c2', 'y'), ...marked }]);
 });
 
-test('the server’s search is offered after the tools, to a model that calls tools', () => {
+test('the server’s search tool is offered after the other tools, if there are any', () => {
   const tools = [{ name: 'bash', description: 'Runs.', parameters: {} }];
   const offered = (more: Partial<ModelRequest>) =>
     buildRequest(requestOf(more), { webSearch: true }).tools;
@@ -416,8 +416,8 @@ test('a conversation’s request begins with its earlier request, except for cac
   }
 });
 
-// With a thinking budget, an answer that calls tools must begin with thinking.
-test('after another model’s calls, an older model continues without thinking', () => {
+// With a thinking budget, the API requires an answer that calls tools to begin with thinking.
+test('after calls of another maker’s model, an older model continues without thinking', () => {
   const thinkingOf = (model: string, conversation: OutputItem[]) =>
     buildRequest(requestOf({ model, effort: 'low', conversation })).thinking;
   const old = 'claude-sonnet-4-5';
@@ -431,7 +431,7 @@ test('after another model’s calls, an older model continues without thinking',
   expect(thinkingOf(old, own)).toEqual(budget);
 });
 
-test('a request for text only still lists the tools, which the API requires with calls, and forbids calls', () => {
+test('a request for text only still lists the tools, because the API requires them after calls, and forbids further calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   const asked = { model: 'claude-sonnet-4-6', instructions: '', conversation: [asks('a')], tools };
   expect(buildRequest({ ...asked, isWithoutCalls: true })).toMatchObject({
@@ -441,7 +441,7 @@ test('a request for text only still lists the tools, which the API requires with
   expect(buildRequest(asked)).not.toHaveProperty('tool_choice');
 });
 
-test('many calls whose ids differ only at their end get distinct ids quickly', () => {
+test('many calls whose ids differ only at the end get different ids quickly', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `${'x'.repeat(70)}${index}`);
   const conversation = many.flatMap((id) => [calls(id), gives(id, 'done')]);
   let { messages } = buildRequest(requestOf({}));

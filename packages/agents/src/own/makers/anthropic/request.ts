@@ -1,8 +1,8 @@
 /**
- * Converts a conversation to a request of Anthropic's Messages API. Pure, and the same conversation always gives the same
- * request: current models bind their thinking to everything before it, and reject it after a change. So the thinking of
- * every turn is sent back in its place, and nothing that was sent once is left out later. Models that need only the last
- * turn's thinking drop the rest themselves.
+ * Converts a conversation to a request of Anthropic's Messages API. Pure: the same conversation always gives the same
+ * request, because current models bind their thinking to everything before it and reject it after a change. Therefore
+ * the thinking of every turn is sent back at its place, and nothing that was sent once is left out later. Models that
+ * need only the last turn's thinking ignore the rest.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { OutputItem } from '@liminal/protocol';
@@ -23,9 +23,9 @@ interface RequestMessage {
 }
 
 interface RequestOptions {
-  /** The facts from the server's list of models. */
+  /** The model's facts from the server's list. */
   listed?: Partial<ModelFacts> | undefined;
-  /** Whether the model may search the web with the server's own tool. */
+  /** Whether the model may search the web with the maker's own tool. */
   webSearch?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   const facts = factsOf(request.model, options.listed);
   const messages = messagesOf(request.conversation);
   const isBudgeted = facts.thinks === 'budget';
-  // If the thinking before its call is missing, an older model can only continue with thinking switched off.
+  // If a call was made without thinking before it, an older model can continue only with thinking switched off.
   const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
   return {
     model: request.model,
@@ -45,7 +45,10 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   };
 }
 
-/** Direct calls only: otherwise a model calls the search from its own programs, which a server would have to run. */
+/**
+ * The model may call the search only directly: a model that calls the search from a program of its own needs a server
+ * that runs the program.
+ */
 const searchTool: Anthropic.WebSearchTool20260318 = {
   type: 'web_search_20260318',
   name: 'web_search',
@@ -54,7 +57,10 @@ const searchTool: Anthropic.WebSearchTool20260318 = {
 
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
-/** Marks what the server should cache: at the end of the constant part, and of the last two user messages. */
+/**
+ * Adds cache marks for the server: at the end of the part that never changes, and at the ends of the last two user
+ * messages.
+ */
 function withCache(
   { instructions, tools }: ModelRequest,
   messages: RequestMessage[],
@@ -67,7 +73,7 @@ function withCache(
       description,
       input_schema: { ...parameters, type: 'object' as const },
     })),
-    // A model that calls no tools gets no search tool.
+    // Without any tools, the request has no search tool.
     ...(webSearch && tools.length > 0 ? [searchTool] : []),
   ];
   const marked = messages.filter(({ role }) => role === 'user').slice(-2);
@@ -76,7 +82,7 @@ function withCache(
     ...(offered.length > 0 && {
       tools: offered.map((tool, index) => ({
         ...tool,
-        // The system prompt follows the tools, so its mark covers both.
+        // The system prompt comes after the tools, so the system prompt's mark covers both.
         ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
@@ -87,11 +93,11 @@ function withCache(
 function markLast({ role, content }: RequestMessage): RequestMessage {
   const last = content.at(-1);
   if (last === undefined) return { role, content };
-  // All kinds of blocks in a user's message can have a mark.
+  // Blocks of every kind in a user's message accept a cache mark.
   return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
 }
 
-/** Whether the model waits for the results of a call that it made without thinking first. */
+/** Whether the last answer called a tool without thinking before the call. */
 function lacksThinking(messages: readonly RequestMessage[]): boolean {
   const isResult = ({ type }: Content): boolean => type === 'tool_result';
   if (messages.at(-1)?.content.some(isResult) !== true) return false;
@@ -110,7 +116,7 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
   const broken = brokenOff(conversation);
   for (const item of conversation) {
     if (broken.has(item)) continue;
-    // Calls of a script or a subagent are not the model's own.
+    // Calls made by a script or a subagent are not calls of the model.
     if (item.parentCallId !== undefined) continue;
     if (item.type === 'message') addMessage(messages, item);
     if (item.type === 'reasoning') messages.answer(thinkingBlock(item));
@@ -121,8 +127,8 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
 }
 
 /**
- * The calls of the server's own tools that have no result. The server rejects them, except at the end of the conversation,
- * where the model has paused.
+ * The calls of the server's own tools that have no result, except at the end of the conversation: there the model has
+ * paused. The server rejects a request that has such unfinished calls.
  */
 function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   const isRunByServer = (item: OutputItem): boolean => {
@@ -142,7 +148,7 @@ function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   return new Set(conversation.slice(0, last + 1).filter(isOpen));
 }
 
-/** Adds a message; notices of the server and of Liminal are for people and are left out. */
+/** Adds a message; leaves out notices of the server and of Liminal, because they are only for people. */
 function addMessage(
   messages: MessageBuilder,
   item: Extract<OutputItem, { type: 'message' }>,
@@ -151,7 +157,7 @@ function addMessage(
   if (item.origin === 'agent') messages.answer(textBlock(item));
 }
 
-/** False for blank text, which the API rejects. */
+/** False for a blank text, because the API rejects blank texts. */
 const hasWords = (text: string): boolean => text.trim() !== '';
 
 function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
@@ -159,7 +165,7 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
   return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
 }
 
-/** Thinking of this API with its signature; a block of unknown type is sent whole. */
+/** Thinking of this API that has a signature; a block of an unknown type is returned whole. */
 function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];
@@ -169,9 +175,9 @@ function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Conten
   return [{ type: 'thinking', thinking: item.content, signature }];
 }
 
-/** The block of this API from which an item was made, without the item's own fields. */
+/** The block of the Messages API from which the item was made, without the fields that the item has. */
 function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
-  // `TurnWriter` stores several raw values as a list.
+  // `TurnWriter` stores several raw values of one item as a list.
   for (const kept of Array.isArray(raw) ? raw : [raw]) {
     const native = isRecord(kept) ? kept['anthropic'] : undefined;
     if (isRecord(native) && typeof native['type'] === 'string') return native;
@@ -179,14 +185,14 @@ function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   return undefined;
 }
 
-/** A block that is returned to the API unchanged: the SDK's types lack some kinds. */
+/** A block that is sent back to the API unchanged; the SDK's types lack some kinds of blocks. */
 const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
 
-/** Builds messages of alternating roles, in which all results of a message's calls follow it directly. */
+/** Builds messages of alternating roles. All results of a message's calls are in the next message. */
 class MessageBuilder {
   readonly #messages: RequestMessage[] = [];
   readonly #ids: CallIds;
-  /** The calls of the last message whose results have not been added yet, with their ids. */
+  /** The calls of the last message that have no result yet, with their ids. */
   #open: { id: string; result: CallOutput | undefined }[] = [];
 
   constructor(conversation: readonly OutputItem[]) {
@@ -209,11 +215,14 @@ class MessageBuilder {
     const name = item.name.replaceAll(/[^\w-]/g, '_').slice(0, 128) || 'unknown';
     const block = { type: 'tool_use', ...native, id, name, input: parseInput(item.arguments) };
     this.answer([givenBlock(block)]);
-    // Only for our tools: the server runs its own.
+    // Only calls of our own tools wait for a result here; the server runs its own tools.
     if (block.type === 'tool_use') this.#open.push({ id, result: this.#ids.resultOf(item) });
   }
 
-  /** Ends the message that made the call; but the result of a server's tool is part of that message. */
+  /**
+   * Adds a call's result, which ends the message with the call. The result of a server's tool belongs to the message
+   * that has the call.
+   */
   result(item: CallOutput): void {
     const native = nativeOf(item);
     if (native === undefined) this.#settle();
@@ -225,7 +234,7 @@ class MessageBuilder {
     this.#endAnswer();
     const last = this.#messages.at(-1);
     if (last?.role === 'assistant') this.#trim(last);
-    // The API requires a conversation to begin with the user, but an agent may have begun this one.
+    // The API requires a conversation to begin with the user, but an agent may have begun this conversation.
     if (this.#messages[0]?.role === 'assistant') {
       this.#messages.unshift({ role: 'user', content: [{ type: 'text', text: '(No message.)' }] });
     }
@@ -249,7 +258,7 @@ class MessageBuilder {
     else this.#messages.push({ role, content: [...content] });
   }
 
-  /** Removes thinking at the end of an answer that was stopped there, because the API rejects it. */
+  /** Removes thinking at the end of an answer that was stopped there, because the API rejects such thinking. */
   #endAnswer(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== 'assistant') return;
@@ -258,7 +267,7 @@ class MessageBuilder {
     if (end === 0) this.#messages.pop();
   }
 
-  /** Removes white space at the end of the last answer, because the API rejects it. */
+  /** Removes white space at the end of the last answer, because the API rejects such white space. */
   #trim({ content }: RequestMessage): void {
     const last = content.at(-1);
     if (last?.type === 'text') content[content.length - 1] = { ...last, text: last.text.trimEnd() };
@@ -272,7 +281,10 @@ function resultBlock(id: string, result: CallOutput | undefined): Content {
   return { type: 'tool_result', tool_use_id: id, content, ...(isError && { is_error: true }) };
 }
 
-/** The API accepts only an object. Any other text is wrapped, so that the model can read it; the result says what is wrong. */
+/**
+ * The API accepts only an object as the input of a call. Any other text is put into an object, so that the model can
+ * read the text; the call's result explains the problem.
+ */
 function parseInput(json: string): Record<string, unknown> {
   if (json.trim() === '') return {};
   const input = parseLine(json);

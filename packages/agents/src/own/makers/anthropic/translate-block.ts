@@ -7,7 +7,10 @@ type Fields = Record<string, unknown>;
 
 type BlockKind = 'text' | 'thinking' | 'call' | 'result' | 'other';
 
-/** The kind of a block. Each of the servers' own tools has its own types of calls and results. */
+/**
+ * The kind of a block. The kind of a block. Each of the maker's own tools has its own block types for calls and
+ * results.
+ */
 function blockKindOf({ type }: Fields): BlockKind {
   const name = typeof type === 'string' ? type : '';
   if (name === 'text' || name === 'thinking') return name;
@@ -32,14 +35,14 @@ export function itemOf(block: Fields, id: string): OutputItem {
       const output = readable(content);
       return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
     }
-    // Redacted thinking and future kinds have no text, but keep their place between the other blocks.
+    // Redacted thinking and blocks of future types have no text, but keep their place among the other blocks.
     case 'thinking':
     case 'other':
       return { type: 'reasoning', id, content: '', origin: 'agent' };
   }
 }
 
-/** How people see a call of the server's search. @param json - The call's input so far. */
+/** The title and kind that people see for a call of the maker's web search. */
 export function describeCall(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
   if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
   const input = parseLine(json);
@@ -56,14 +59,14 @@ const held: Record<BlockKind, string[]> = {
   other: [],
 };
 
-/** Whether a field of a block is contained in its item, or is collected from its deltas. */
+/** Whether the item has the content of this block field, or gets it from deltas. */
 export const heldByItem = (block: Fields, field: string): boolean =>
   held[blockKindOf(block)].includes(field);
 
-/** Whether a block is a call of a tool, Liminal's or the server's. */
+/** Whether a block is a call, of Liminal's tools or of the maker's own. */
 export const isCall = (block: Fields): boolean => blockKindOf(block) === 'call';
 
-/** The input of a call whose input was not streamed. */
+/** The input of a call, if the input was in the block and not streamed. */
 export function inputJson({ input }: Fields): string {
   if (typeof input === 'string' && input !== '') return input;
   return isRecord(input) ? JSON.stringify(input) : '{}';
@@ -73,7 +76,7 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
   isError === true ||
   (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
 
-/** The result of a server's tool for people; `raw` has the whole result. */
+/** The result of a server's tool, as text for people; the item's `raw` has the whole result. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
   if (isRecord(content) && typeof content['error_code'] === 'string') {

@@ -57,7 +57,7 @@ const tool = (index: number, ...pieces: string[]): Event[] => [
   stop(index),
 ];
 
-/** The items and the answer of these events, in a turn whose earlier item ids are `before`. */
+/** The items and the answer that these events give, in a turn that already has the item ids `before`. */
 function read(events: readonly Event[], before: readonly string[] = []) {
   const drafts: EventDraft[] = [];
   const writer = new TurnWriter('turn', (draft) => drafts.push(draft));
@@ -109,7 +109,7 @@ test('a text becomes a message, with its tokens and the API’s finish reason', 
   });
 });
 
-test('a call of a tool streams its arguments, and the model waits for it', () => {
+test('a tool call streams its arguments, and the model then waits for the result', () => {
   const pieces = ['', '{"location":', ' "San Fra', 'ncisco"}'];
   const { items, translator, payloads } = read([
     begin(),
@@ -142,7 +142,7 @@ test.each([
   expect(translator.answer().calls).toMatchObject([{ arguments: written }]);
 });
 
-test('a call that breaks off at the limit of tokens keeps what was written', () => {
+test('a call that is cut off by the token limit keeps the arguments so far', () => {
   const { items, translator } = read([begin(), ...tool(0, '{"loc'), ...end('max_tokens')]);
   expect(items).toEqual([call('toolu_1', 'get_weather', '{"loc')]);
   expect(translator.answer()).toMatchObject({
@@ -151,7 +151,7 @@ test('a call that breaks off at the limit of tokens keeps what was written', () 
   });
 });
 
-test('thinking keeps its signature, even if it comes in pieces, for the next request', () => {
+test('thinking keeps its signature for the next request, even if the signature arrives in pieces', () => {
   const { items } = read([
     begin(),
     start(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -205,7 +205,7 @@ test('interleaved blocks stay separate', () => {
   ]);
 });
 
-test('blocks without an end or a start event are completed at the message’s end', () => {
+test('blocks without a start or an end event are completed at the message’s end', () => {
   const { items, open, translator } = read([
     begin(),
     delta(0, { type: 'thinking_delta', thinking: 'Hm.' }),
@@ -222,7 +222,7 @@ test('blocks without an end or a start event are completed at the message’s en
   expect(translator.answer().calls).toHaveLength(1);
 });
 
-test('a text that stays empty makes no message', () => {
+test('a text block that stays empty does not become a message', () => {
   expect(read([begin(), ...text(0, ''), ...text(1, 'Hi.'), ...end('end_turn')]).items).toEqual([
     said('msg_1:1', 'Hi.'),
   ]);
@@ -242,7 +242,7 @@ test('citations stay with their text', () => {
   expect(items).toEqual([{ ...said('msg_1:0', 'So they say.'), raw }]);
 });
 
-test('the server’s own tools become calls with results, and the model waits for none of them', () => {
+test('calls of the maker’s own tools are shown with their results, and the model does not wait for results', () => {
   const result = {
     type: 'web_search_tool_result',
     tool_use_id: 'srvtoolu_1',
@@ -299,7 +299,7 @@ test('a paused turn continues', () => {
   expect(read([begin(), ...end('end_turn')]).translator.answer().isPaused).toBeUndefined();
 });
 
-test('unknown blocks, deltas, fields and events of a later API are kept', () => {
+test('unknown blocks, deltas, fields and events of later versions of the API are kept', () => {
   const block = { type: 'hologram', data: [1] };
   const extras = { caller: { type: 'direct' }, toolset_name: null };
   const odd = { type: 'odd_delta', value: 1 };
@@ -352,14 +352,14 @@ test.each(['stop_sequence', 'max_tokens', 'refusal'])('the answer ends with %s',
   expect(translator.answer().finishReason).toBe(reason);
 });
 
-test('an answer without a stop reason ends its turn, or waits for its calls', () => {
+test('an answer without a stop reason ends the turn, or waits for the results of its calls', () => {
   const plain = [{ type: 'message_stop' }];
   expect(read([begin(), ...plain]).translator.answer().finishReason).toBe('end_turn');
   const calling = read([begin(), ...tool(0), ...plain]).translator.answer();
   expect(calling.finishReason).toBe('tool_use');
 });
 
-test('later counts of tokens replace earlier ones, unless they are null', () => {
+test('later token counts replace earlier ones, unless they are null', () => {
   const { translator } = read([
     begin({ usage: { input_tokens: 3, output_tokens: 1, cache_read_input_tokens: 100 } }),
     {
@@ -383,7 +383,7 @@ test('later counts of tokens replace earlier ones, unless they are null', () => 
   expect(read([{ type: 'message_stop' }]).translator.answer().usage).toBeUndefined();
 });
 
-test('ids that the turn already has are made distinct, and a call’s id stays equal to its item’s', () => {
+test('an id that the turn already has is changed, and a call’s id still equals its item’s id', () => {
   const events = [begin(), ...text(0, 'Hi.'), ...tool(1), ...end('tool_use')];
   const { items, translator } = read(events, ['msg_1:0', 'toolu_1']);
   expect(items).toMatchObject([{ id: 'msg_1:0:2' }, { id: 'toolu_1:2', callId: 'toolu_1:2' }]);
@@ -404,22 +404,22 @@ test.each([
   );
 });
 
-test('a stream that ends before its message has broken off', () => {
+test('a stream that ends before the end of its message counts as broken off', () => {
   const { translator } = read([begin(), ...text(0, 'Half')]);
   expect(() => translator.answer()).toThrow(
     expect.objectContaining({ code: 'CONNECTION_FAILED', isPassing: true }),
   );
 });
 
-test('a full context is an error that says that the conversation is too long', () => {
+test('a full context is an error with the message that the conversation is too long', () => {
   const { translator } = read([begin(), ...end('model_context_window_exceeded')]);
   expect(() => translator.answer()).toThrow(
     expect.objectContaining({ code: 'CONTEXT_LENGTH', isPassing: false }),
   );
 });
 
-// The server may split its output anywhere, and interleave its blocks.
-test('any chunks, in any order of blocks, give the same items: nothing is lost or repeated', () => {
+// The server may split its output at any place, and send several blocks at the same time.
+test('blocks may be split and interleaved in any way: the items are the same, and nothing is lost or repeated', () => {
   const block = fc.oneof(
     fc.record({ type: fc.constant('text' as const), whole: fc.string({ minLength: 1 }) }),
     fc.record({ type: fc.constant('thinking' as const), whole: fc.string() }),
@@ -495,7 +495,7 @@ async function* stream(events: readonly Event[]): AsyncGenerator<Event> {
   await Promise.resolve();
 }
 
-/** A whole turn made of one answer's events. The model's calls are not run. */
+/** The events of a whole turn, made from one answer's events. The tools that the model calls are not run. */
 async function* translateMessages(
   events: AsyncIterable<MessagesEvent>,
   about: { turnId: string; modelId: string; now: () => string },
@@ -572,7 +572,7 @@ test('a turn whose stream reports an error, or breaks off, ends as an error', as
   expect(cut.payloads.at(-1)).toMatchObject({ error: { code: 'CONNECTION_FAILED' } });
 });
 
-test('raw data without an item becomes a notice at the answer’s end', async () => {
+test('raw data that belongs to no item becomes a notice at the answer’s end', async () => {
   const event = { type: 'weather_report' };
   const { response } = await turnOf([begin(), ...text(0, 'Hi.'), event, ...end('end_turn')]);
   expect(response.outputItems.at(-1)).toMatchObject({

@@ -26,11 +26,11 @@ export interface MessagesEvent {
 type Fields = Record<string, unknown>;
 
 interface OpenBlock {
-  /** The block as it was when it started. */
+  /** The block with the fields of its start event. */
   given: Fields;
-  /** Undefined for a text that is still empty, because it may stay empty. */
+  /** Undefined for a text block that has no text so far: it may stay empty. */
   itemId: string | undefined;
-  /** The streamed input of a tool. */
+  /** The streamed input of a tool call. */
   json: string;
   signature: string;
   citations: unknown[];
@@ -38,7 +38,7 @@ interface OpenBlock {
   unknown: unknown[];
 }
 
-/** Writes one answer of a model, event by event. Pure: it uses no clock and no connection. */
+/** Writes the items of one answer, event by event. Pure: does not use a clock or a connection. */
 export class AnswerTranslator {
   readonly #writer: AnswerWriter;
   /** Open blocks, by index. */
@@ -60,7 +60,7 @@ export class AnswerTranslator {
     return this.#isComplete;
   }
 
-  /** The tokens, as far as they are known. */
+  /** The token counts, if they are known. */
   get usage(): Usage | undefined {
     return this.#usage.usage;
   }
@@ -115,7 +115,7 @@ export class AnswerTranslator {
 
   #start(index: number, given: Fields): OpenBlock {
     this.#stop(index);
-    // A text's item begins with its first word, or never.
+    // A text becomes an item only with its first word.
     if (given['type'] === 'text') this.#writer.countPart();
     const block: OpenBlock = {
       given,
@@ -167,7 +167,7 @@ export class AnswerTranslator {
     }
   }
 
-  /** Starts a block whose first event is a delta, as from some servers. */
+  /** Starts a block at its first delta, because some servers send no start event. */
   #unannounced(index: number, delta: Fields): OpenBlock {
     return this.#start(index, { type: delta['type'] === 'thinking_delta' ? 'thinking' : 'text' });
   }
@@ -207,7 +207,7 @@ export class AnswerTranslator {
     this.#isComplete = true;
   }
 
-  /** Shows people the server's reason for a refusal, which is not text of the model. */
+  /** Shows people the server's reason for a refusal; the reason is not the model's text. */
   #explain(refusal: Fields): void {
     const reason = stringField(refusal, 'explanation') ?? stringField(refusal, 'category');
     this.#writer.add({
@@ -220,7 +220,7 @@ export class AnswerTranslator {
   }
 }
 
-/** The parts of a block for which an item has no field; undefined if there are none. */
+/** The fields of a block for which items have no field; undefined if there are none. */
 function rawOf({ given, signature, citations, unknown }: OpenBlock): OutputItem['raw'] {
   const rest = Object.fromEntries(
     Object.entries(given).filter(([name]) => !heldByItem(given, name)),

@@ -9,8 +9,9 @@ const fields = {
 } as const;
 
 /**
- * The tokens of one answer. The API reports totals in each message; fields that a later report lacks, or has as null, keep
- * their value. The API counts input that is read from or written to its cache separately; `inputTokens` here includes it.
+ * Counts the tokens of one answer. Each message of the API reports the total so far. A field that a later report lacks,
+ * or has as null, keeps its value. The API counts input that is read from or written to its cache separately; our
+ * `inputTokens` includes that input.
  */
 export class UsageCount {
   #counted: Partial<Usage> = {};
@@ -32,7 +33,7 @@ export class UsageCount {
     if (typeof count === 'number' && count >= 0) this.searches = count;
   }
 
-  /** Undefined if the server has reported no tokens. */
+  /** Undefined if the server has reported no token counts. */
   get usage(): Usage | undefined {
     if (Object.keys(this.#counted).length === 0) return undefined;
     const { inputTokens = 0, ...counted } = this.#counted;

@@ -23,11 +23,14 @@ export function resultContent(
   const parts = (item.blocks ?? []).map(toContentPart);
   if (parts.length === 0) return output;
   const text = item.output.trim() === '' ? [] : [textBlock(output)];
-  // The API accepts only text in the result of a failed call.
+  // In the result of a failed call, the API accepts only text.
   return [...text, ...(item.success ? parts : parts.map(asTextPart))];
 }
 
-/** The longest image that the API accepts, in base64 characters; for a longer one it rejects the whole conversation. */
+/**
+ * The longest image that the API accepts, in base64 characters; because of a longer image the API rejects the whole
+ * conversation.
+ */
 const longestImage = 10 * 1024 * 1024;
 
 const textBlock = (text: string): Anthropic.TextBlockParam => ({ type: 'text', text });
@@ -54,7 +57,7 @@ function toContentPart(block: ContentBlock): ContentPart {
 function toImagePart(mimeType: string, data: string | undefined): ContentPart | undefined {
   if (data === undefined || data === '' || !commonImages.includes(mimeType)) return undefined;
   if (data.length > longestImage) return omitted('an image of more than 7.5 MiB');
-  // Only types that the API supports get here.
+  // Only types that the API supports reach this line.
   const media_type = mimeType as Anthropic.Base64ImageSource['media_type'];
   return { type: 'image', source: { type: 'base64', media_type, data } };
 }

@@ -5,13 +5,13 @@ export class CallIds {
   readonly #taken: Set<string>;
   readonly #make: () => string;
 
-  /** @param taken - The ids of the conversation's calls so far. */
+  /** @param taken - The call ids that the conversation already has. */
   constructor(taken: Iterable<string> = [], make: () => string = madeUp) {
     this.#taken = new Set(taken);
     this.#make = make;
   }
 
-  /** The server's own id; a new one if the server sent none, or the id of another call. */
+  /** Returns the server's own id; a new id if the server sent none, or sent the id of another call. */
   take(own: string | undefined): string {
     const callId = own === undefined || own === '' || this.#taken.has(own) ? this.#make() : own;
     this.#taken.add(callId);

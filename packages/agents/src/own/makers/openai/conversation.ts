@@ -1,4 +1,4 @@
-/** Code for items of a conversation that both of OpenAI's interfaces need. */
+/** Converts items of a conversation for both of OpenAI's APIs. */
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { commonImages, fileAsText, linkAsText } from '../../../base/accepted-content.ts';
 import { isRecord } from '../../../base/parse-line.ts';
@@ -7,23 +7,23 @@ import { wellFormed } from '../../loop/sendable.ts';
 export type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 export type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** The raw data that this adapter has kept with an item; undefined for items of other makers. */
+/** The raw data that this adapter has stored with an item; undefined for items of other makers. */
 export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined {
   const kept: unknown[] = Array.isArray(raw) ? raw : [raw];
   for (const one of kept) if (isRecord(one) && isRecord(one['openai'])) return one['openai'];
   return undefined;
 }
 
-/** A call's arguments as a JSON object, which servers expect; any other text is wrapped in an object. */
+/** A call's arguments as a JSON object, because servers expect one; any other text is put into an object. */
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
     const input: unknown = JSON.parse(text);
     const repaired = wellFormed(input);
-    // A lone surrogate may be written as an escape.
+    // The text may contain an escaped lone surrogate.
     if (isRecord(repaired)) return repaired === input ? text : JSON.stringify(repaired);
   } catch {
-    // Not JSON: the text is wrapped below.
+    // If the text is not JSON, it is wrapped below.
   }
   return JSON.stringify({ arguments: text });
 }
@@ -37,7 +37,7 @@ export type MessagePart =
   | { type: 'text'; text: string }
   | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string; name: string };
 
-/** A message in parts: its text first, then each block. Blocks without bytes are only named. */
+/** A message in parts: first its text, then each block. A block without bytes is only named. */
 export function messageParts(text: string, blocks: readonly ContentBlock[] = []): MessagePart[] {
   const words: MessagePart[] = text === '' ? [] : [{ type: 'text', text }];
   return [...words, ...blocks.map(toMessagePart)];
@@ -56,7 +56,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
     case 'resource': {
       const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
       if (text !== undefined) return { type: 'text', text: fileAsText(block.resource) };
-      // For a type that it cannot read, a server rejects the whole conversation.
+      // A server rejects the whole conversation because of one file of a type that it cannot read.
       if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
       return { type: 'file', mimeType, data: blob, name };
     }
@@ -65,7 +65,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
   }
 }
 
-/** A text that names a part that this interface, or this conversation, cannot show to the model. */
+/** A text that names a part which this API, or this conversation, cannot show to the model. */
 export const missing = (name: string, mimeType: string): MessagePart => ({
   type: 'text',
   text: `[${name} (${mimeType}) cannot be shown here]`,

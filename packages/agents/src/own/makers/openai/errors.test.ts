@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('the message is a sentence with the server’s words and advice', () => {
+test('the error’s message is a sentence with the server’s message and what to do', () => {
   expect(errorOf(404, { error: 'model "x" not found' }).message).toBe(
     'The server does not have this model: model "x" not found. Choose a model that it lists.',
   );
@@ -100,7 +100,7 @@ test('the message is a sentence with the server’s words and advice', () => {
   );
 });
 
-test('only a little of a long page is kept', () => {
+test('only the beginning of a long error page is shown', () => {
   const { message, details } = errorOf(400, 'x'.repeat(1_000_000));
   expect(message.length).toBeLessThan(3_000);
   expect(JSON.stringify(details).length).toBeLessThan(3_000);
@@ -116,7 +116,7 @@ test.each([
   expect(errorOf(429, openAi('Slow down'), headers).retryAfterMs).toBe(ms);
 });
 
-test('a date in the header is converted to a delay', () => {
+test('a date in the retry header is converted to a delay', () => {
   const soon = new Date(Date.now() + 60_000).toUTCString();
   const { retryAfterMs } = errorOf(429, openAi('Slow down'), { 'retry-after': soon });
   expect(retryAfterMs).toBeGreaterThan(50_000);

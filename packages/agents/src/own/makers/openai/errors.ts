@@ -1,4 +1,4 @@
-/** Explains why a server of OpenAI's interfaces gave no answer, with the same codes for all servers. */
+/** Explains why a server of OpenAI's APIs gave no answer, with the same error codes for all servers. */
 import { headOf } from '@liminal/protocol';
 import { isRecord } from '../../../base/parse-line.ts';
 import type { Complaint } from '../../loop/complaints.ts';
@@ -27,19 +27,19 @@ export function readComplaint(body: unknown, status?: number): Complaint {
   };
 }
 
-/** The status in an error's code: some servers send it with status 200, or in a stream that has begun. */
+/** The status in an error's code, because some servers send errors with status 200, or in a stream that has begun. */
 const statusIn = (code: unknown): number | undefined =>
   typeof code === 'number' || (typeof code === 'string' && /^[45]\d\d$/.test(code))
     ? Number(code)
     : undefined;
 
-/** The most characters of a server's words that are kept. */
+/** The most characters of a server's message that are used. */
 const maxWords = 2_000;
 
 function messageText(message: unknown): string {
   if (message === undefined || message === null) return '';
   const text = typeof message === 'string' ? message.trim() : JSON.stringify(message);
-  // A gateway's page has no useful words.
+  // An HTML page of a gateway has no useful message.
   if (/^<(!doctype|html)/i.test(text)) return '';
   return headOf(text, maxWords);
 }
@@ -47,9 +47,9 @@ function messageText(message: unknown): string {
 interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** A sentence, or the beginning of a sentence that ends with the server's words. */
+  /** A sentence, or the beginning of a sentence that ends with the server's message. */
   sentence: string;
-  /** What the user can do. */
+  /** Advice for the user. */
   advice?: string;
   fits: (complaint: Complaint) => boolean;
 }
@@ -74,7 +74,7 @@ const isUnknownModel = (complaint: Complaint): boolean =>
       complaint.words,
     ));
 
-/** From the most to the least certain: the first match counts. */
+/** Ordered by certainty: the first match counts. */
 const kinds: ErrorKind[] = [
   {
     code: 'RATE_LIMIT',
@@ -150,7 +150,7 @@ const other: Omit<ErrorKind, 'fits'> = {
   sentence: 'The model’s server rejected the request',
 };
 
-/** The error for a complaint, which includes the server's words. */
+/** The error with the server's message. */
 export function errorOfComplaint(
   complaint: Complaint,
   options: { headers?: Headers | undefined; cause?: unknown } = {},
@@ -183,7 +183,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
 }
 
-/** Whether a server reports that the endpoint is missing, and not that the model is. */
+/** Whether a server reports that the endpoint does not exist; not that the model does not exist. */
 export function lacksEndpoint(complaint: Complaint): boolean {
   if (isUnknownModel(complaint)) return false;
   if ([404, 405, 501].includes(complaint.status ?? 0)) return true;
@@ -199,7 +199,7 @@ export function lacksEndpoint(complaint: Complaint): boolean {
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
-/** A stream ended before its answer was complete. */
+/** The error for a stream that ended before its answer was complete. */
 export const brokeOff = (cause?: unknown): ModelError =>
   new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
     isPassing: true,

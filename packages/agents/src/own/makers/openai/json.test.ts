@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { requestJson } from './json.ts';
 
-test('a request’s JSON equals that of JSON.stringify, the first time and later', () => {
+test('a request’s JSON equals that of JSON.stringify, with and without cached parts', () => {
   const field = fc.oneof(
     fc.jsonValue(),
     fc.constant(undefined),

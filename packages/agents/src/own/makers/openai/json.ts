@@ -1,11 +1,12 @@
 import { wellFormed } from '../../loop/sendable.ts';
 
-/** The JSON of objects that have been written before. */
+/** Caches the JSON of elements. */
 const written = new WeakMap<object, string>();
 
 /**
- * The JSON of a request, as `JSON.stringify` writes it, without lone surrogates. Elements of the lists in its fields must never
- * change: a conversation only grows, and each of its requests contains the earlier one.
+ * The JSON of a request, equal to that of `JSON.stringify`, but without lone surrogates. Elements of the lists in the
+ * request's fields must never change: their JSON is cached, because each request of a conversation contains the earlier
+ * ones.
  */
 export function requestJson(request: object): string {
   const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {

@@ -6,12 +6,12 @@ const list = (...ids: string[]) => ({
   data: ids.map((id, index) => ({ id, object: 'model', created: 100 + index })),
 });
 
-test('OpenAI’s own list begins with the newest model for conversations', () => {
+test('in OpenAI’s own list, the newest model for conversations is the first', () => {
   const answer = list('gpt-4o', 'text-embedding-3-large', 'gpt-5', 'gpt-image-1', 'whisper-1');
   expect(readOwnModels(answer).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4o']);
 });
 
-test('other servers’ lists keep their order and the facts about their models', () => {
+test('lists of other servers keep their order and their data about models', () => {
   expect(readModels(list('b', 'a')).map(({ id }) => id)).toEqual(['b', 'a']);
   expect(readModels({ data: [{ id: 'a', max_model_len: 8_192 }] })).toEqual([
     { id: 'a', name: undefined, contextWindow: 8_192 },

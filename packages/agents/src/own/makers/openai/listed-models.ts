@@ -7,7 +7,10 @@ const maxModels = 2_000;
 const name = z.string().optional().catch(undefined);
 const size = z.number().positive().optional().catch(undefined);
 
-/** OpenAI sends `id`; the rest is from other servers: vLLM, OpenRouter, Groq, LM Studio, llama.cpp, Ollama's own list. */
+/**
+ * OpenAI sends only `id`; the other fields are sent by vLLM, OpenRouter, Groq, LM Studio, llama.cpp, and Ollama's own
+ * list.
+ */
 const ModelEntry = z.looseObject({
   id: name,
   /** Seconds since the epoch. */
@@ -19,14 +22,14 @@ const ModelEntry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
-  /** OpenRouter’s: the request fields that the model supports. */
+  /** The request fields that the model supports; sent by OpenRouter. */
   supported_parameters: z.array(z.unknown()).optional().catch(undefined),
   /** Mistral’s. */
   capabilities: z
     .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
     .optional()
     .catch(undefined),
-  /** llama.cpp’s: the context as the server was started, and as the model was trained. */
+  /** The context size with which llama.cpp's server was started, and with which the model was trained. */
   meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
 
@@ -35,11 +38,11 @@ const List = z.looseObject({
   models: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** Models without conversations, which are most of OpenAI's list. */
+/** Names of models that cannot hold a conversation, which are most models in OpenAI's list. */
 const speechless =
   /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
 
-/** OpenAI's own models for conversations, newest first; OpenAI's list has no order. */
+/** OpenAI's own models that can hold a conversation, newest first, because OpenAI's list has no order. */
 export function readOwnModels(answer: unknown): ListedModel[] {
   const entries = entriesOf(answer)
     .map((entry) => ModelEntry.safeParse(entry).data)
@@ -48,7 +51,7 @@ export function readOwnModels(answer: unknown): ListedModel[] {
   return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
 }
 
-/** The models in a response to `/models`; a server without models may respond with `data: null`. */
+/** The models in a response to `/models`. A server without models may send `data: null`. */
 export function readModels(answer: unknown): ListedModel[] {
   return modelsOf(entriesOf(answer));
 }

@@ -31,20 +31,23 @@ import { OpenAiSdk } from './sdk.ts';
 type OpenAiApi = 'responses' | 'chat';
 
 export interface OpenAiClientOptions {
-  /** The server's address; most end in `/v1`. Default: OpenAI's own. */
+  /** The server's address; most addresses end in `/v1`. Default: OpenAI's own. */
   baseUrl?: string | undefined;
-  /** A local server needs no key; without this option none is sent. */
+  /** Optional, because a local server needs no key; without the option no key is sent. */
   apiKey?: string | undefined;
-  /** Headers of every request, for example for a gateway. */
+  /** Headers that are sent with every request, for example for a gateway. */
   headers?: Record<string, string> | undefined;
-  /** The interface to use. Default: Responses, or Chat Completions if the server lacks Responses. */
+  /** The API to use. Default: Responses, or Chat Completions if the server does not have Responses. */
   api?: OpenAiApi | undefined;
-  /** Whether models may search the web with the server's own tool. Only the Responses API has one. */
+  /**
+   * Whether models may search the web with the maker's own tool. Only the Responses API has a tool for searching the
+   * web.
+   */
   webSearch?: boolean | undefined;
 }
 
 const openAi = 'https://api.openai.com/v1';
-/** Time limit for a list of models, ms. */
+/** The time limit for requesting a list of models, in ms. */
 const listTimeoutMs = 15_000;
 
 const noSearch =
@@ -65,7 +68,7 @@ const interfaces = {
   },
 };
 
-/** A client for OpenAI and every server with one of its interfaces: Ollama, vLLM, llama.cpp, gateways. */
+/** A client for OpenAI, and for every server with one of OpenAI's APIs: Ollama, vLLM, llama.cpp, gateways. */
 export class OpenAiClient implements ModelClient {
   readonly providerId = 'openai';
   readonly #sdk: OpenAiSdk;
@@ -74,7 +77,7 @@ export class OpenAiClient implements ModelClient {
   readonly #webSearch: boolean;
   readonly #fields = new RefusedFields();
   readonly #refusals = new Refusals();
-  /** The interface that the server has; undefined until the server has answered. */
+  /** The API that the server has; undefined until the server has answered. */
   #api: OpenAiApi | undefined;
 
   constructor({
@@ -160,10 +163,10 @@ export class OpenAiClient implements ModelClient {
     return translator.end(isMarked);
   }
 
-  /** Whether the server has only the other interface. */
+  /** Whether the error means that the server has only the other API. */
   #isOfOther(api: OpenAiApi, error: unknown): boolean {
     const complaint = complaintIn(error);
-    // Some servers return their web page at every unknown address.
+    // Some servers answer every unknown address with their web page.
     const isLacking =
       pageErrorIn(error) !== undefined || (complaint !== undefined && lacksEndpoint(complaint));
     return this.#api === undefined && api !== 'chat' && isLacking;
@@ -204,16 +207,16 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** The server's complaint; undefined if the server has begun its answer, or was not reached. */
+/** The server's refusal; undefined if the server had begun its answer, or could not be reached. */
 function refusalIn(error: unknown): Refusal | undefined {
   const complaint = complaintIn(error);
   if (complaint === undefined) return undefined;
   return { complaint, isUnknown: errorOfComplaint(complaint).code === 'MODEL_ERROR' };
 }
 
-/** The server's error response; undefined if there is none. */
+/** The content of the server's error response; undefined if the error has no response. */
 function complaintIn(error: unknown): Complaint | undefined {
-  // The response began with status 200.
+  // The error came within a stream; the response itself had status 200.
   if (error instanceof ModelError && isRecord(error.details)) {
     const { status, body } = error.details;
     return readComplaint(body, typeof status === 'number' ? status : undefined);
@@ -221,26 +224,29 @@ function complaintIn(error: unknown): Complaint | undefined {
   if (!(error instanceof OpenAI.APIError) || error.status === undefined) return undefined;
   const status = error.status as number;
   const body: unknown = error.error;
-  // The SDK puts the status before a plain text.
+  // For a plain text, the SDK begins the message with the status.
   return readComplaint(
     body ?? error.message.replace(/^\d+ (status code \(no body\))?/, ''),
     status,
   );
 }
 
-/** The error of a web page: the SDK treats anything that `fetch` throws as a failed connection. */
+/**
+ * The error for a web page, from the causes of the SDK's error: the SDK treats every error of `fetch` as a failed
+ * connection.
+ */
 const pageErrorIn = (error: unknown): PageError | undefined => {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].find((one) => one instanceof PageError);
 };
 
-/** Whether the connection failed, which includes our own time limit for a list. */
+/** Whether the connection failed; also true if our own time limit for a list of models was exceeded. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof OpenAI.APIConnectionError ||
   error instanceof OpenAI.APIUserAbortError ||
   (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** The system's code for a connection error. */
+/** The code of the system for a failed connection. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

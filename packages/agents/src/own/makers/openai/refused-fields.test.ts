@@ -13,7 +13,7 @@ const openAi = (message: string, param: string | null = null, code: string | nul
   error: { message, type: 'invalid_request_error', param, code },
 });
 
-/** The request without the refused field; undefined if the complaint is not understood. */
+/** The request without the field that the error is about; undefined if the error names no field. */
 function left(body: object, said: unknown, status = 400): object | undefined {
   const refused = new RefusedFields();
   if (!refused.noteRefusal('m', body, readComplaint(said, status))) return undefined;
@@ -64,12 +64,12 @@ test.each([
   expect(left(responses, said, status)).toBeUndefined();
 });
 
-test('a rejected value of the effort is left for a person to change', () => {
+test('if a server rejects the value of the effort, the field is not left out, because a person has chosen the value', () => {
   const complaint = openAi('Unsupported value', 'reasoning_effort', 'unsupported_value');
   expect(left(chat, complaint)).toBeUndefined();
 });
 
-test('a refused field is recorded once per model', () => {
+test('a refused field is recorded once for each model', () => {
   const refused = new RefusedFields();
   const complaint = readComplaint(openAi('No', 'store'), 400);
   expect(refused.noteRefusal('m', responses, complaint)).toBe(true);

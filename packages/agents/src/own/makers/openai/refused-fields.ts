@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/parse-line.ts';
 import type { Complaint } from '../../loop/complaints.ts';
 
-/** Fields that a request can do without; narrower fields first. */
+/** Fields that a request can omit; a field inside another one comes first. */
 const optional = [
   'stream_options',
   'include',
@@ -14,22 +14,24 @@ const optional = [
 ] as const;
 type Field = (typeof optional)[number];
 
-/** The fields that a server has refused, by model, because it does not know them. */
+/** The fields that a server has refused because it does not know them, for each model. */
 export class RefusedFields {
   readonly #byModel = new Map<string, Set<Field>>();
 
-  /** A request without the fields that were refused for this model before. */
+  /** Returns the request without the fields that the server has refused for this model. */
   without<Body extends object>(model: string, body: Body): Body {
     const refused = [...(this.#byModel.get(model) ?? [])];
     return refused.reduce<object>(leaveOut, body) as Body;
   }
 
-  /** Whether the complaint is about an optional field of this request; the field is left out from then on. */
+  /**
+   * Returns whether the error is about an optional field of this request; such a field is left out of further requests.
+   */
   noteRefusal(model: string, body: object, complaint: Complaint): boolean {
     if (![400, 422].includes(complaint.status ?? 0)) return false;
     const field = optional.find((name) => isIn(body, name) && isAbout(complaint, name));
     if (field === undefined) return false;
-    // Only a person may change a value that a person has chosen.
+    // A value that a person has chosen may be changed only by a person.
     if (complaint.code.endsWith('_value') && isChosen(body, field)) return false;
     this.#byModel.set(model, (this.#byModel.get(model) ?? new Set()).add(field));
     return true;
@@ -42,7 +44,9 @@ const isIn = (body: object, field: Field): boolean => {
   return inner === undefined ? value !== undefined : Object.hasOwn(value ?? {}, inner);
 };
 
-/** Whether a person has chosen a field's value: the effort. All other values are Liminal's. */
+/**
+ * Whether a person has chosen a field's value, as for the effort. The values of all other fields are chosen by Liminal.
+ */
 const isChosen = (body: object, field: Field): boolean =>
   field === 'reasoning_effort' ||
   (field === 'reasoning' && isRecord(body) && Object.hasOwn(body['reasoning'] ?? {}, 'effort'));
@@ -55,7 +59,7 @@ function leaveOut(body: object, field: Field): object {
   return Object.keys(kept).length === 0 ? rest : { ...rest, [outer]: kept };
 }
 
-/** How servers refuse a field without naming it. */
+/** Messages with which servers refuse a field without naming the field. */
 const refusalPatterns: Partial<Record<Field, RegExp>> = {
   include: /encrypted content is not supported/i,
   'reasoning.summary': /reasoning summar(y|ies)/i,
@@ -68,11 +72,11 @@ function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   if (refusalPatterns[field]?.test(words) === true) return true;
   const name = field.replace('.', String.raw`\.`);
   const text = `${words} ${JSON.stringify(body) ?? ''}`;
-  // Most of the names are also English words.
+  // A name must be quoted, because most of the names are also English words.
   const isQuoted = new RegExp(`["'\`]${name}(?:[.[][^"'\`]*)?\\\\?["'\`]`).test(text);
   return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(text));
 }
 
-/** The text after the prefix `start`; empty if `text` does not begin with it. */
+/** The part of `text` after the prefix `start`; empty if `text` does not begin with `start`. */
 const after = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : '';

@@ -2,17 +2,17 @@ import { OpenAI } from 'openai';
 import { modelFetch } from '../../loop/model-fetch.ts';
 import { longestTimer } from '../../loop/fetch-without-timeout.ts';
 
-/** A placeholder key that the SDK requires; it is never sent. */
+/** A placeholder, because the SDK requires a key; it is never sent. */
 const noKey = 'none';
 
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 
 /**
- * OpenAI's SDK without its own defaults: it makes one attempt, waits without a limit, logs nothing, and reads no environment
- * variables, which could send one server's key to another server.
+ * OpenAI's SDK without its defaults. The client makes one attempt, waits without a limit, and logs nothing. The client
+ * reads no environment variables, because it could send one server's key to another server.
  */
 export class OpenAiSdk extends OpenAI {
-  /** @param more - Headers of every request; they override the SDK's own. */
+  /** @param more - Headers for every request; they replace the SDK's own headers of the same name. */
   constructor(baseURL: string, apiKey: string | undefined, more: Record<string, string> = {}) {
     super({
       baseURL,

@@ -1,24 +1,25 @@
 /**
- * Code that runs inside the sandbox, before the script and around it. The sandbox gets the source text of these functions, so
- * they use nothing outside of themselves. A script may replace every built-in function, and give all objects a `toJSON`: the
- * built-ins that matter are saved beforehand. Texts cross the boundary as JSON, because plain texts would end at a NUL and
- * lose half surrogate pairs.
+ * Code that runs inside the sandbox: before the script, and when the script calls the host or the host calls the
+ * script. The sandbox gets the source text of these functions, so they must not use anything outside of themselves. A
+ * script may replace every built-in function, and give all objects a `toJSON`, so the built-ins that are needed here
+ * are saved before the script runs. Texts cross the boundary as JSON, because a plain text would end at a NUL character
+ * and lose unpaired surrogates.
  */
 
 /** A thrown value. */
 export interface Thrown {
-  /** For example `TypeError`; undefined if the value was not an Error. */
+  /** The error's name, for example `TypeError`; undefined if the value is not an Error. */
   name?: string;
   message: string;
-  /** As QuickJS writes it: only the places, one per line. */
+  /** The stack in the form of QuickJS: only the places, one per line. */
   stack?: string;
-  /** A thrown value that is not an Error, as JSON. */
+  /** The thrown value, as JSON, if it is not an Error. */
   value?: string;
 }
 
-/** A message from the sandbox to the host, as JSON. The last three end the script. */
+/** A message from the sandbox to the host, as JSON. Each of the last three types ends the script. */
 export type SandboxMessage =
-  /** Begins a call, which is answered through `settle`; the input is JSON. */
+  /** Begins a call, whose input is JSON; the host answers it with `settle`. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
   | { type: 'too_many_calls' }
@@ -26,20 +27,20 @@ export type SandboxMessage =
   | { type: 'result'; json: string }
   | { type: 'thrown'; thrown: Thrown };
 
-/** The functions inside that the host calls. */
+/** The functions in the sandbox that the host calls. */
 export interface Inside {
   run: (script: () => unknown) => Promise<void>;
-  /** Ends the script with a value that was thrown before it ran. */
+  /** Ends the script with a value that was thrown before the script ran. */
   fail: (thrown: unknown) => void;
-  /** @param output - A text as JSON. */
+  /** @param output - A text, as JSON. */
   settle: (id: number, success: boolean, output: string) => void;
 }
 
-/** Limits and tools of the script. */
+/** The limits and tools of a script. */
 export interface Allowed {
   /** Names of tools. */
   tools: string[];
-  /** The most calls in total, and at the same time. */
+  /** The most calls in total, and the most calls that run at the same time. */
   calls: number;
   parallelCalls: number;
   /** The most characters of a call's input as JSON. */
@@ -47,9 +48,9 @@ export interface Allowed {
 }
 
 interface Values {
-  /** The value as JSON. Throws a TypeError that names a part that JSON cannot express. */
+  /** The value as JSON. Returns the value as JSON. Throws a TypeError that names the part that JSON cannot express. */
   toJson: (value: unknown, what: string) => string;
-  /** The value as text for people. */
+  /** Returns the value as text for people. */
   show: (value: unknown) => string;
   describe: (thrown: unknown) => Thrown;
 }
@@ -60,7 +61,7 @@ export function makeValues(): Values {
   const AnyError = Error;
   const WrongType = TypeError;
 
-  /** For example `Object`, `Array`, `Map`. */
+  /** The name of the value's constructor, for example `Object`, `Array`, `Map`. */
   const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
   const fieldsOf = ({ name, message }: Error) => ({ name, message });
 
@@ -118,7 +119,7 @@ export function makeValues(): Values {
       }
       if (typeof thrown === 'object') described.value = toJson(thrown, 'it');
     } catch {
-      // `show`, below, then describes the value.
+      // `show`, below, describes values that JSON cannot express.
     }
     described.message = show(thrown);
     return described;
@@ -144,7 +145,7 @@ export function makeTools(
     input: string;
     resolve: (output: string) => void;
     reject: (error: Error) => void;
-    /** Created where the script makes the call, so that its stack names that place. */
+    /** The Error is created when the script makes the call, so that its stack contains the place of the call. */
     failure: Error;
   }
   const open = create(null) as Record<number, PendingCall>;
@@ -197,7 +198,7 @@ export function makeTools(
   return { tools: freeze(tools), settle };
 }
 
-/** @param receive - Receives `SandboxMessage` as JSON. */
+/** @param receive - Receives each `SandboxMessage`, as JSON. */
 export function makeInside(
   receive: (json: string) => void,
   allowed: Allowed,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PrintBuffer } from './print-buffer.ts';
 
-test('one thread reads what the other writes, up to the size of the memory', () => {
+test('one thread reads the text that another thread writes, up to the size of the memory', () => {
   const reader = new PrintBuffer(6);
   const writer = new PrintBuffer(reader.memory);
   expect(reader.read()).toBe('');

@@ -1,21 +1,23 @@
 /**
- * Text that one thread writes and another reads, even after the first thread was ended during its work. Text that does not
- * fit is dropped.
+ * A text that one thread writes and another thread reads, even if the writing thread was ended. The part of the text
+ * that does not fit is dropped.
  */
 export class PrintBuffer {
   readonly #length: Int32Array;
   readonly #text: Buffer;
-  /** The memory, from which the other thread makes its own `PrintBuffer`. */
+  /** The shared memory, from which the other thread makes its own `PrintBuffer`. */
   readonly memory: SharedArrayBuffer;
 
-  /** @param of - The most characters (UTF-16 code units), or the memory of another `PrintBuffer`. */
+  /**
+   * @param of - The most characters (UTF-16 code units), or the memory of another `PrintBuffer`, which is then shared.
+   */
   constructor(of: number | SharedArrayBuffer) {
     this.memory = typeof of === 'number' ? new SharedArrayBuffer(4 + 2 * of) : of;
     this.#length = new Int32Array(this.memory, 0, 1);
     this.#text = Buffer.from(this.memory, 4);
   }
 
-  /** Adds text; returns whether all of it fitted. */
+  /** Adds text; returns whether the whole text fitted. */
   add(text: string): boolean {
     const at = 2 * Atomics.load(this.#length, 0);
     const written = this.#text.write(text, at, 'utf16le');

@@ -34,7 +34,7 @@ import {
 import type { PrintBuffer } from './print-buffer.ts';
 import { Memory } from './web-assembly.ts';
 
-/** How a script ended; the result is JSON. */
+/** The end of a script; a result is JSON. */
 export type ScriptEnd = { result: string } | { error: ScriptError };
 
 export interface SandboxOptions {
@@ -44,32 +44,32 @@ export interface SandboxOptions {
   tools: string[];
   limits: ScriptLimits;
   printed: PrintBuffer;
-  /** Begins a call; its input is JSON. */
+  /** Called when the script calls a tool; the input is JSON. */
   onCall(id: number, name: string, input: string): void;
-  /** Called when the script can only wait until a call is answered. */
+  /** Called when the script cannot continue before a call is answered. */
   onWait(answers: number): void;
-  /** Called once. The sandbox must not be used after it. */
+  /** Called once. After this call, the sandbox must not be used. */
   onEnd(ending: ScriptEnd): void;
 }
 
-/** The plain variant of QuickJS. Its types are those of its CommonJS twin. */
+/** The variant of QuickJS without asyncify. The types come from the CommonJS version of the package. */
 const plain = 'default' in release ? release.default : release;
 
 const mebibyte = 1024 * 1024;
 const pageBytes = 64 * 1024;
-/** The initial and the largest memory of this QuickJS. */
+/** The memory of this QuickJS, with its initial and its largest size. */
 const pages = { first: 256, most: 32_768 };
-/** The stack limit that QuickJS enforces. The thread's stack must be far larger: see `run-script.ts`. */
+/** The stack limit that QuickJS enforces. The stack of the thread must be far larger: see `run-script.ts`. */
 const stackBytes = mebibyte / 2;
-/** Memory for QuickJS at its start and for texts passed into it, in addition to the script's own memory. */
+/** The memory for QuickJS itself and for texts passed into it, in addition to the script's own memory. */
 const otherBytes = 64 * mebibyte;
-/** How many jobs (continuations of an `await`) run between two checks whether the script has ended. */
+/** The number of jobs (continuations of an `await`) between two checks whether the script has ended. */
 const jobsAtOnce = 100;
 
 /**
- * One script in its own QuickJS, which can access only the tools. It is the plain variant of QuickJS: a call of a tool is a
- * promise inside that the host settles, so WebAssembly need not be suspended, as asyncify does. No handle is freed, because
- * the thread ends with the script.
+ * One script in its own QuickJS; the script can access only the tools. The variant of QuickJS without asyncify is used:
+ * a call of a tool returns a promise that the host settles later, so WebAssembly need not be suspended. Handles are not
+ * freed, because the thread ends with the script.
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
@@ -78,7 +78,7 @@ export class Sandbox {
   readonly #context: QuickJSContext;
   /** A handle of `Inside`. */
   readonly #inside: QuickJSHandle;
-  /** The CPU time of this thread, in ms, at which the script's time is over. */
+  /** The limit for the CPU time of this thread, in ms, at which the script is ended. */
   #until = Infinity;
   #hasBegun = false;
   #hasEnded = false;
@@ -105,7 +105,7 @@ export class Sandbox {
     return new Sandbox(options, memory, module.newRuntime());
   }
 
-  /** Runs the code, the body of an async function, until it waits for a tool. */
+  /** Runs the code, which is the body of an async function, until it waits for a tool. */
   start(code: string): void {
     this.#until = cpuMs() + this.#options.limits.timeMs;
     this.#work(() => {
@@ -116,7 +116,7 @@ export class Sandbox {
     });
   }
 
-  /** Answers a call and continues the script. */
+  /** Passes the answer to a call into the sandbox, and continues the script. */
   settle(id: number, success: boolean, output: string): void {
     if (this.#hasEnded) return;
     const context = this.#context;
@@ -132,7 +132,7 @@ export class Sandbox {
     });
   }
 
-  /** Puts the script's functions into the sandbox; returns the functions that the host calls. */
+  /** Defines the script's functions in the sandbox; returns the functions that the host calls. */
   #furnish(): QuickJSHandle {
     const context = this.#context;
     const { limits, tools } = this.#options;
@@ -140,7 +140,7 @@ export class Sandbox {
     const given = [JSON.stringify(allowed), String(makeValues), String(makeTools)].join(',');
     const receive = context.newFunction('hear', (handle) => {
       const json = context.getString(handle);
-      // There was not enough memory for the message.
+      // The memory was not enough for the message.
       if (json === '') this.#fail(noMemory(this.#options.limits));
       else if (!this.#hasEnded) this.#onMessage(JSON.parse(json) as SandboxMessage);
     });
@@ -177,13 +177,13 @@ export class Sandbox {
     const { name, message } = thrown;
     if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
     const isOutOfMemory = name === 'InternalError' && message === 'out of memory';
-    // QuickJS throws null if it has no memory for an error.
+    // If QuickJS has no memory for an error, it throws null.
     const isMeant = name === undefined && message === 'null' && this.#hasGrown();
     const error = thrownError(thrown, limits);
     return isOutOfMemory || isMeant ? { ...error, ...noMemory(limits) } : error;
   }
 
-  /** Runs a step inside, and all jobs that follow from it. */
+  /** Runs a step in the sandbox, and then all jobs that result from it. */
   #work(step: () => void): void {
     try {
       step();
@@ -200,17 +200,17 @@ export class Sandbox {
 
   #call(name: keyof Inside, ...given: QuickJSHandle[]): void {
     const { error } = this.#context.callMethod(this.#inside, name, given);
-    // The host's functions throw nothing themselves: an error means that memory ran out.
+    // The host's functions never throw, so an error here means that the memory was exhausted.
     if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
   }
 
-  /** Whether the script has ended or its time is over. */
+  /** Whether the script has ended, or has used up its time. */
   #mustStop(): boolean {
     if (!this.#hasEnded && cpuMs() > this.#until) this.#fail(tooSlow(this.#options.limits));
     return this.#hasEnded;
   }
 
-  /** Whether the script's memory has ever grown to about its limit. */
+  /** Whether the script's memory has once reached about its limit. */
   #hasGrown(): boolean {
     const { byteLength } = this.#memory.buffer;
     const atFirst = pages.first * pageBytes;

@@ -1,9 +1,9 @@
 import type { QuickJSWASMModule } from 'quickjs-emscripten-core';
 
-/** The part of WebAssembly that is used here: Node's types have almost none of it. */
+/** The types for the part of WebAssembly that is used here, because Node's types lack almost all of that part. */
 interface WebAssemblyApi {
   compile: (bytes: Uint8Array) => Promise<WebAssembly.Module>;
-  /** Sizes in pages of 64 KiB. */
+  /** The sizes are in pages of 64 KiB. */
   Memory: new (size: { initial: number; maximum: number }) => Memory;
 }
 

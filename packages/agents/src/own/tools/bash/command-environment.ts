@@ -3,15 +3,16 @@ import { childEnvironment } from '../../../base/child-environment.ts';
 interface CommandEnvironment {
   /** Names of environment variables that the command does not get. */
   hidden: ReadonlySet<string>;
-  /** Whether the command only reads. Git then starts no file monitor and no hook. */
+  /** Whether the command is read-only. For a read-only command, git starts no file monitor and no hooks. */
   onlyReads: boolean;
   /** Additional environment variables. */
   more?: Record<string, string>;
 }
 
 /**
- * The environment of a command. It keeps git from accepting a folder as a repository only because files with the right
- * names are in it: the file tools can create such files, and the `config` among them names programs that git would start.
+ * The environment of a command. The environment keeps git from using a folder as a bare repository just because the
+ * folder has files with the right names: file tools can create such files, including a `config` that names programs for
+ * git to start.
  */
 export function commandEnvironment({
   hidden,
@@ -23,13 +24,16 @@ export function commandEnvironment({
   );
   const settings = {
     'safe.bareRepository': 'explicit',
-    // A hook in the project, for example `.husky/post-index-change`, would run when the index is refreshed.
+    // Otherwise a hook in the project, for example `.husky/post-index-change`, would run when git refreshes the index.
     ...(onlyReads && { 'core.fsmonitor': 'false', 'core.hooksPath': '/dev/null' }),
   };
   return childEnvironment(inherited, { ...gitSettings(inherited, settings), ...more }, {});
 }
 
-/** Variables that add these settings for git after those that the environment already adds. They override every file. */
+/**
+ * Variables that add these settings for git, after the settings that the environment already adds. They override every
+ * file.
+ */
 function gitSettings(
   inherited: NodeJS.ProcessEnv,
   settings: Record<string, string>,

@@ -16,11 +16,11 @@ test.each([
   ['git log; git log | cat -n', ['command:git log', 'command:git log', 'exact:cat -n']],
   ['git diff || cargo build', ['command:git diff', 'exact:cargo build']],
   ['git log --oneline | grep x | head -5', ['command:git log', 'exact:grep x', 'exact:head -5']],
-  // The effect of other programs depends on the input that they get.
+  // What other programs do depends on their input.
   ['git show HEAD:x | sh', ['exact:git show HEAD:x | sh']],
   ['git status; git ls-files | xargs rm', ['command:git status', 'exact:git ls-files | xargs rm']],
   ['git log | sort -o x && git log', ['exact:git log | sort -o x', 'command:git log']],
-  // A command with these first words may do anything.
+  // The first words of the command do not show what the command does.
   ['npm test', ['exact:npm test']],
   ['npm run build', ['exact:npm run build']],
   ['make all', ['exact:make all']],
@@ -44,14 +44,14 @@ test.each([
   expect(rulesOf(command)).toEqual(rules);
 });
 
-/** Programs that run whatever their other arguments say. */
+/** Programs that run other programs, whatever their further arguments are. */
 const runners =
   'pnpm dlx,pnpm exec,pnpm run,npm exec,npm run,npx,yarn dlx,yarn run,bun x,bun run,bunx,deno run,uv run,uvx,pipx run,poetry run,cargo run,go run,make,docker run,docker exec,bundle exec,python -m,node -e,perl -e,env,sudo,doas,nice,nohup,timeout 5,stdbuf -o0,setsid,xargs,watch,find . -exec,ssh host,busybox,sh -c,bash -c,git rebase -x,git bisect run,git submodule foreach,git difftool -x,git fetch --upload-pack,git -c,systemd-run'.split(
     ',',
   );
 
 test.each(runners)(
-  'SAFE: “Always” for a command that starts with “%s” allows only this command',
+  'SAFE: “Always” for a command that starts with “%s” allows only exactly this command',
   (beginning) => {
     const [one, other] = [`${beginning} one --all`, `${beginning} other`];
     expect(rulesOf(one)).toEqual([`exact:${one}`]);
@@ -70,13 +70,16 @@ const shellWords = execFileSync('/bin/bash', ['-c', 'compgen -b; compgen -k'], {
   .split('\n')
   .filter((word) => word !== '' && !harmlessWords.has(word));
 
-test.each(shellWords)('SAFE: a command with the shell’s own word %s is not split', (word) => {
-  for (const command of [`${word} x; git status`, `git status && ${word} x`]) {
-    expect(rulesOf(command)).toEqual([`exact:${command}`]);
-  }
-});
+test.each(shellWords)(
+  'SAFE: a command that contains the shell’s own word %s is not split',
+  (word) => {
+    for (const command of [`${word} x; git status`, `git status && ${word} x`]) {
+      expect(rulesOf(command)).toEqual([`exact:${command}`]);
+    }
+  },
+);
 
-test('the question to people says what “always” allows', () => {
+test('the question to people explains what “always” allows', () => {
   expect(commandPermissions('git log -5')[0]?.always).toBe('read-only git log commands');
   expect(commandPermissions('ls | wc')[1]?.always).toBe('exactly this command: wc');
 });
@@ -96,13 +99,13 @@ test.each([
   expect(allows(command, `command:${words}`)).toBe(false);
 });
 
-test('a stored rule for any beginning still allows exactly these words', () => {
+test('an old stored rule for a beginning still allows exactly these words', () => {
   for (const command of ['make all', 'npm test', 'npm run build']) {
     expect(allows(command, `command:${command}`)).toBe(true);
   }
 });
 
-test('no rule for a beginning allows a command that may show secrets', () => {
+test('a command that may show secrets is not allowed by a rule for a beginning', () => {
   const permissions = commandPermissions('git log -p; git status', (words) => words.includes('-p'));
   expect(permissions.map(({ rule }) => rule)).toEqual(['exact:git log -p', 'command:git status']);
   expect(isAllowed(permissions, ['command:git log', 'command:git status'])).toBe(false);
@@ -161,7 +164,7 @@ test.each([
 });
 
 describe('a command', () => {
-  test('with several parts needs a rule for each', () => {
+  test('with several parts needs a rule for each part', () => {
     expect(allows('git status && ls', 'command:git status')).toBe(false);
     expect(allows('git status && ls', 'command:git status', 'exact:ls')).toBe(true);
   });
@@ -178,14 +181,14 @@ describe('a command', () => {
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
   });
 
-  test('with several parts of one kind needs a rule for each of them', () => {
+  test('with several parts of one kind needs a rule for each of the parts', () => {
     const command = 'git branch -D main; git branch';
     expect(allows(command, 'command:git branch')).toBe(false);
     expect(allows(command, 'exact:git branch -D main')).toBe(false);
     expect(allows(command, 'command:git branch', 'exact:git branch -D main')).toBe(true);
   });
 
-  test('that cannot be split is allowed only by its exact rule, or by a rule for all commands', () => {
+  test('that cannot be split is allowed only by a rule for exactly this command, or by a rule for all commands', () => {
     const command = 'git status > out.txt';
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
     expect(allows(command, `exact:${command}`)).toBe(true);
@@ -194,7 +197,7 @@ describe('a command', () => {
   });
 });
 
-/** Syntax of the shell that does more than name a program's arguments. */
+/** Shell syntax that does more than name a program and its arguments. */
 const unsafe = [
   '&',
   '>',
@@ -216,7 +219,7 @@ const unsafe = [
   '|&',
 ];
 
-test('a command with anything unsafe outside of single quotes is never allowed by beginnings', () => {
+test('a command with unsafe syntax outside of single quotes is never allowed by a rule for a beginning', () => {
   const plain = fc.stringMatching(/^[a-z0-9 ./=-]{0,12}$/);
   fc.assert(
     fc.property(plain, fc.constantFrom(...unsafe), plain, (before, piece, after) => {
@@ -228,7 +231,7 @@ test('a command with anything unsafe outside of single quotes is never allowed b
 });
 
 test.each(['sh', 'bash', 'xargs rm', 'tee x', 'sort -o x', 'python3', 'node', 'git apply'])(
-  'a rule that allows “%s” does not allow the command to get the output of another command',
+  'a rule that allows “%s” does not allow this command to read the output of another command',
   (command) => {
     const rules = ['command:git show', `exact:${command}`, `command:${command}`];
     expect(allows(`git show HEAD:x | ${command}`, ...rules)).toBe(false);
@@ -236,7 +239,7 @@ test.each(['sh', 'bash', 'xargs rm', 'tee x', 'sort -o x', 'python3', 'node', 'g
   },
 );
 
-test('a joined command is allowed if and only if each part is', () => {
+test('a command of several parts is allowed if and only if each part is allowed', () => {
   const part = fc.constantFrom(
     'git status',
     'git status x',
@@ -262,7 +265,7 @@ test('a joined command is allowed if and only if each part is', () => {
   );
 });
 
-test('every text needs a permission, which only its own rules grant', () => {
+test('every text needs a permission, and only rules for that text grant the permission', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (command) => {
       const needed = commandPermissions(command);

@@ -1,12 +1,13 @@
 /**
- * Finds the rules that allow a shell command. A rule for a command's beginning (`git log`) only allows commands that
- * `readOnlyBeginning` knows to only read, and only if every part of the command is understood. This file understands a small
- * part of the shell's language; a command with anything else in it is not split, and only its own rule allows it.
+ * Finds the rules that allow a shell command. A rule for a beginning (`git log`) allows only commands that are
+ * read-only by `readOnlyBeginning`, and only if every part of the command is understood. This file understands only a
+ * small part of the shell's language. A command with anything else is not split, and only a rule for exactly this
+ * command allows it.
  */
 import type { Permission } from '../tool.ts';
 import { readOnlyBeginning } from './read-only-commands.ts';
 
-/** Words that change the meaning of the parts after them, or give a part more than one meaning. */
+/** Words that change the meaning of later parts, or that make a part ambiguous. */
 const meaningChangers = new Set(
   '! . [[ alias bg bind break builtin case cd command continue coproc declare disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash if in let local logout mapfile popd pushd read readarray readonly return select set shift shopt source suspend then time trap typeset ulimit umask unalias unset until wait while'.split(
     ' ',
@@ -15,15 +16,15 @@ const meaningChangers = new Set(
 
 /**
  * Returns all permissions that a command needs.
- * @param isPrivate - Whether a command with these words may show secrets that only a person may see: then no rule for a
- * beginning allows it.
+ * @param isPrivate - Returns whether a command with these words may show secrets that only people may see; no rule for
+ *   a beginning allows such a command.
  */
 export function commandPermissions(
   command: string,
   isPrivate: (words: readonly string[]) => boolean = () => false,
 ): Permission[] {
   const pipelines = splitCommand(command);
-  // Parts with the same rule are not merged: another rule that allows one of them need not allow the other.
+  // Parts with the same rule are not merged, because a more specific rule may allow only one of them.
   return pipelines?.flatMap((one) => pipelinePermissions(one, isPrivate)) ?? [exactly(command)];
 }
 
@@ -33,31 +34,34 @@ export function onlyReads(command: string): boolean {
   return parts.length > 0 && parts.every((part) => reads(part) || isFilter(part));
 }
 
-/** Whether a rule for a beginning may allow some part of a command. */
+/** Whether a rule for a beginning could allow a part of the command. */
 export function hasReading(command: string): boolean {
   return splitCommand(command)?.some((one) => one.parts.some(reads)) ?? false;
 }
 
 interface Word {
   text: string;
-  /** Whether the word is not quoted. */
+  /** Whether the word has no quotes. */
   isBare: boolean;
 }
 
 /** A program with its arguments. */
 interface SimpleCommand {
-  /** The text in the command. */
+  /** The token's text in the command. */
   source: string;
   words: Word[];
 }
 
-/** One program, or several joined by `|`: each program reads the output of the program before it. */
+/** One program, or several programs joined by `|`, each of which reads the output of the previous program. */
 interface Pipeline {
   source: string;
   parts: SimpleCommand[];
 }
 
-/** Programs that print their input, or a part of it. None of their options writes a file or starts a program. */
+/**
+ * Programs that print their input, or parts of it. None of these programs has an option that writes a file or starts
+ * another program.
+ */
 const filters = new Set(['cat', 'cut', 'grep', 'head', 'nl', 'tail', 'tr', 'wc']);
 
 function exactly(command: string): Permission {
@@ -68,7 +72,10 @@ function exactly(command: string): Permission {
   };
 }
 
-/** `sh` and `xargs rm` act differently on each input: only a filter that gets input is allowed by a rule of its own. */
+/**
+ * What `sh` or `xargs rm` does depends on its input. So, of programs that read another program's output, only filters
+ * can be allowed by their own rule.
+ */
 function pipelinePermissions(
   { source, parts }: Pipeline,
   isPrivate: (words: readonly string[]) => boolean,
@@ -79,7 +86,7 @@ function pipelinePermissions(
 
 const isFilter = ({ words }: SimpleCommand): boolean => filters.has(words[0]?.text ?? '');
 
-/** The beginning for a rule; undefined if the part does not only read. */
+/** The beginning that a rule can name; undefined if the part is not read-only. */
 function beginningOf({ words }: SimpleCommand): string | undefined {
   const areBare = words.slice(0, 2).every((word) => word.isBare);
   return areBare ? readOnlyBeginning(words.map(({ text }) => text)) : undefined;
@@ -95,11 +102,12 @@ function partPermission(
   const exact = exactly(source);
   const isBare = words.every((word) => word.isBare);
   const texts = words.map(({ text }) => text);
-  // Older versions made rules of any program's first words. Such a rule still allows exactly these words.
+  // Older versions made rules from the first words of any program. A rule that was stored then still allows exactly
+  // these words.
   const legacyRules = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
   if (beginning === undefined) return { ...exact, also: [...legacyRules, 'tool:bash'] };
-  // Leave out `exact.rule`: for a command of only two words it is the rule of the beginning.
+  // `exact.rule` is left out, because for a command of only two words it equals the rule for the beginning.
   if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,
@@ -108,11 +116,11 @@ function partPermission(
   };
 }
 
-/** One token: a piece of a word, spaces, or an operator that joins two parts. */
+/** One token: a piece of a word, spaces, or an operator between two parts. */
 const token =
   /(?<bare>[A-Za-z0-9_./:@%+,=-]+)|'(?<single>[^'\p{Cc}]*)'|"(?<double>[^"$`\\!\p{Cc}]*)"|(?<space> +)|(?<joint>&&|\|\||;|\|)/uy;
 
-/** The pipelines of a command; undefined if it has anything that is not understood here. */
+/** The pipelines of a command; undefined if the command has syntax that is not understood here. */
 function splitCommand(command: string): Pipeline[] | undefined {
   const pipelines: Pipeline[] = [];
   let [pipelineStart, partStart, at] = [0, 0, 0];
@@ -150,11 +158,11 @@ function splitCommand(command: string): Pipeline[] | undefined {
   return pipelines.every((one) => one.parts.every(isPlainProgram)) ? pipelines : undefined;
 }
 
-/** Whether a part is a program, called by its plain name, with its arguments. */
+/** Whether a part is a program with arguments, and the program is called by its plain name. */
 function isPlainProgram({ words }: SimpleCommand): boolean {
   const [program, first] = words;
   if (program === undefined || program.text.includes('=')) return false;
-  // `printf -v` sets a variable, which may be `PATH`.
+  // `printf -v` sets a variable, and the variable may be `PATH`.
   if (program.text === 'printf' && first?.text.startsWith('-v') === true) return false;
   return !meaningChangers.has(program.text);
 }

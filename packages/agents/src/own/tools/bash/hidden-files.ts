@@ -3,8 +3,8 @@ import { basename, resolve } from 'node:path';
 import { contains, type HiddenFolders } from '../../../base/hidden-folders.ts';
 
 /**
- * Whether a command may show files of a hidden folder, as far as its words show. If the folder is in the project, every
- * command may; otherwise a command that names the folder, directly or by a link.
+ * Whether a command may show files of a hidden folder, judged by its words. If the hidden folder is in the project,
+ * that is true of every command; otherwise it is true of a command that names the folder, directly or through a link.
  */
 export function mayShowHidden(
   words: readonly string[],
@@ -15,7 +15,7 @@ export function mayShowHidden(
   const root = realPath(projectDir);
   if (hiddenFolders.hides(root) || hiddenFolders.isBelow(root)) return true;
   const names = new Set(hiddenFolders.paths.map((folder) => basename(folder)));
-  // An option has its path after `=`, and git names a file of a revision after `:`.
+  // A path may follow `=` in an option, and `:` in git's name for a file of a revision.
   return words.some((word) =>
     word.split(/[=:]/).some((piece) => {
       const isNamed = piece.split('/').some((part) => names.has(part));
@@ -25,8 +25,8 @@ export function mayShowHidden(
 }
 
 /**
- * Whether a command names a file outside of the project by a link in the project: outside of a repository, `git diff`
- * compares any two files.
+ * Whether a command names a file outside of the project through a link in the project; `git diff` outside of a
+ * repository would compare such files.
  */
 export function leadsOut(words: readonly string[], projectDir: string): boolean {
   const root = realPath(projectDir);
@@ -34,7 +34,7 @@ export function leadsOut(words: readonly string[], projectDir: string): boolean 
   return paths.some((word) => !contains(root, realPath(resolve(root, word))));
 }
 
-/** The real path; the path itself if it does not exist. */
+/** The real path of a file; the given path if the file does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);

@@ -1,21 +1,21 @@
 /**
- * The commands that only read, among those that people may allow by their first words. The list names what is safe: a
- * command with a subcommand or option that is missing here needs a rule for exactly this command.
+ * The read-only commands that people may allow by their first words. The list has only safe words: a command with a
+ * subcommand or option that is not listed needs a rule for exactly this command.
  */
 
-/** The arguments that one subcommand may have. All of them only change what is read, or how it is shown. */
+/** The arguments that a subcommand may have. The arguments only change which data is read, or how the data is shown. */
 interface Reading {
-  /** One-letter options; several may follow one dash. */
+  /** One-letter options; several of them may follow one dash. */
   letters?: string;
-  /** One-letter options that may have a number directly after them: `-A3`, `-M90%`. */
+  /** One-letter options that may be followed directly by a number: `-A3`, `-M90%`. */
   numbered?: string;
-  /** One-letter options that may have a text directly after them: `-Sneedle`, `-L1,5:file`. */
+  /** One-letter options that may be followed directly by a text: `-Sneedle`, `-L1,5:file`. */
   texts?: string;
-  /** Whether a number itself is an option: `-5`. */
+  /** Whether a number can be an option: `-5`. */
   takesNumber?: boolean;
-  /** Options with two dashes, by their full names; each may have a value after `=`. */
+  /** The full names of options with two dashes; each option may have a value after `=`. */
   names: ReadonlySet<string>;
-  /** Whether words that are not options are forbidden, because they would create something. */
+  /** Whether words without a dash are forbidden, because they would create something. */
   isWithoutWords?: boolean;
 }
 
@@ -49,10 +49,10 @@ const ofLog = {
 };
 
 /**
- * The table leaves out each subcommand that runs programs or changes something (`config`, `submodule`, `bisect`, `rebase`,
- * `ls-remote`, `fetch`), the options before a subcommand (`-c`, `-C`), and these options: `--output` writes a file, `-O` and
- * `--open-files-in-pager` start a program, as `--ext-diff`, `--textconv` and `--show-signature` do, and `--no-index`,
- * `--contents` and `-f` read files outside of the repository.
+ * The table leaves out subcommands that run programs or change something (`config`, `submodule`, `bisect`, `rebase`,
+ * `ls-remote`, `fetch`), and the options before a subcommand (`-c`, `-C`). These options are also left out: `--output`
+ * writes a file; `-O`, `--open-files-in-pager`, `--ext-diff`, `--textconv` and `--show-signature` start a program;
+ * `--no-index`, `--contents` and `-f` read files outside of the repository.
  */
 const git: Record<string, Reading> = {
   blame: {
@@ -123,20 +123,21 @@ const git: Record<string, Reading> = {
   },
 };
 
-/** Programs, with their allowed subcommands. */
+/** The programs, each with its allowed subcommands. */
 const programs: Record<string, Record<string, Reading>> = { git };
 
 /**
- * Returns the beginning of a command that only reads (`git grep`): people may allow all read-only commands that begin so.
- * Undefined for every other command.
- * @param words - The words of the command, as the program gets them.
+ * Returns the beginning of a read-only command (`git grep`): people may allow all read-only commands with that
+ * beginning. Returns undefined for all other commands.
+ * @param words - The words of the command, without quotes.
  */
 export function readOnlyBeginning(words: readonly string[]): string | undefined {
   const [program = '', second = '', ...rest] = words;
   const reading = entry(entry(programs, program) ?? {}, second);
   if (reading === undefined) return undefined;
-  // Each word with a dash must be a known option, wherever it is. So it does not matter whether the program takes
-  // such a word as the value of the option before it, nor whether a `--` ends the options or is a value itself.
+  // Each word that begins with a dash must be a known option, at any place. So the check need not know whether the
+  // program reads a word with a dash as the value of the previous option, or whether a `--` ends the options or is a
+  // value.
   const onlyReads = rest.every((word) =>
     word.startsWith('-') ? isOption(word, reading) : isWord(word, reading),
   );
@@ -146,14 +147,14 @@ export function readOnlyBeginning(words: readonly string[]): string | undefined 
 const entry = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 
-/** Rejects paths that lead out of the folder: outside of a repository, git compares and searches any files. */
+/** Rejects paths that lead out of the folder, because outside of a repository git compares and searches any files. */
 const isWord = (word: string, { isWithoutWords = false }: Reading): boolean =>
   !isWithoutWords &&
   !startsProgram(word) &&
   !word.startsWith('/') &&
   !/(^|\/)\.\.(\/|$)/.test(word);
 
-/** A format with `%G?`, `%+GG` or another of these: to show a signature, git starts a program. */
+/** Finds a format with `%G?`, `%+GG` or a similar part: to show a signature, git starts a program. */
 const startsProgram = (word: string): boolean => /%[-+ ]*G/.test(word);
 
 function isOption(word: string, reading: Reading): boolean {

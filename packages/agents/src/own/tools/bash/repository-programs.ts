@@ -1,7 +1,7 @@
 /**
- * Whether a git command that only reads may start a program because the repository's own configuration names the program.
- * The repository is inspected with git commands that start nothing: `config --list`, `rev-parse`, `ls-files`. Programs in
- * the user's and the system's configuration are the person's own choice.
+ * Whether a read-only git command may start a program that the repository's own configuration names. Inspects the
+ * repository with git commands that start no programs: `config --list`, `rev-parse`, `ls-files`. Programs in the
+ * configuration of the user and of the system are accepted, because a person has chosen them.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -12,22 +12,26 @@ import { commandEnvironment } from './command-environment.ts';
 
 const execute = promisify(execFile);
 
-/** Limits for inspecting one repository. A repository that exceeds them counts as one that starts programs. */
+/**
+ * The limits for inspecting one repository. A repository that exceeds the limits counts as one that starts programs.
+ */
 const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
-/** The most repositories that are inspected, with all submodules. */
+/** The most repositories that are inspected: a repository with all its submodules. */
 const maxRepositories = 500;
 
-/** The last part of a setting that names a program: `filter.x.clean`, `diff.x.textconv`, `merge.x.driver`. */
+/** The ends of settings that name a program: `filter.x.clean`, `diff.x.textconv`, `merge.x.driver`. */
 const namesProgram = /(?:command|cmd|program|textconv|clean|smudge|process|driver|external|hook)$/;
 
-/** Sections with programs that no reading command starts, or with settings that git accepts from no repository. */
+/**
+ * Sections whose programs no read-only command starts, or whose settings git ignores in a repository's configuration.
+ */
 const otherSections = new Set(
   'alias browser difftool guitool instaweb man mergetool pager receive sendemail submodule tar trailer uploadpack'.split(
     ' ',
   ),
 );
 
-/** Settings for fetching missing objects: in a partial clone, each command that reads may fetch. */
+/** Settings for fetching missing objects. In a partial clone, each read-only command may fetch. */
 const ofFetch =
   /^(?:core\.(?:sshcommand|gitproxy|askpass|alternaterefscommand)|credential\..*|remote\..*\.(?:uploadpack|vcs)|protocol\..*|gc\.recentobjectshook)$/su;
 
@@ -35,8 +39,8 @@ const ofFetch =
 const isPartialClone = /^(?:remote\..*\.promisor|extensions\.partialclone)$/su;
 
 /**
- * @param onlyReads - Whether the command gets an environment in which git starts no file monitor and no hook.
- * @param hidden - Names of variables that the command does not get.
+ * @param onlyReads - Whether the command's environment keeps git from starting a file monitor and hooks.
+ * @param hidden - Names of environment variables that the command does not get.
  */
 export async function mayStartPrograms(
   projectDir: string,
@@ -46,7 +50,7 @@ export async function mayStartPrograms(
     const inspector = new RepositoryInspector(realpathSync.native(projectDir), hidden);
     return await inspector.atRepository(projectDir, onlyReads);
   } catch {
-    // A repository that cannot be inspected may name any program.
+    // A repository that cannot be inspected may name programs.
     return true;
   }
 }
@@ -59,7 +63,7 @@ class RepositoryInspector {
 
   constructor(projectDir: string, hidden: ReadonlySet<string>) {
     this.#projectDir = projectDir;
-    // While it inspects the repository, git must fetch nothing and write nothing.
+    // While git inspects the repository, it must not fetch or write anything.
     const more = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '', GIT_OPTIONAL_LOCKS: '0' };
     this.#env = commandEnvironment({ hidden, onlyReads: true, more });
     this.#hooksEnv = commandEnvironment({ hidden, onlyReads: false, more });
@@ -72,7 +76,7 @@ class RepositoryInspector {
     const names = ownNames(
       await this.#git(folder, ['config', '--list', '-z', '--name-only', '--show-scope']),
     );
-    // Outside of a repository, the list is empty.
+    // The list is empty if the folder is not in a repository.
     if (names.length === 0) return false;
     const fetches = names.some((name) => isPartialClone.test(name));
     if (names.some((name) => isProgram(name, { onlyReads, fetches }))) return true;
@@ -84,14 +88,14 @@ class RepositoryInspector {
     return this.#inSubmodules(top);
   }
 
-  /** Whether git may run the one hook that reading commands run, after they have refreshed the index. */
+  /** Whether git may run the only hook of read-only commands, which runs after the index was refreshed. */
   async #runsHook(folder: string): Promise<boolean> {
     const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
     const [hooks = ''] = lines(await this.#git(folder, asked, this.#hooksEnv));
     return this.#isEditable(hooks) || existsSync(join(hooks, 'post-index-change'));
   }
 
-  /** Git reads submodules with separate commands, which do not get the settings of the environment. */
+  /** Git reads submodules with separate commands, to which the settings in the environment do not apply. */
   async #inSubmodules(top: string): Promise<boolean> {
     const staged = await this.#git(top, ['ls-files', '-s', '-z']);
     const submodules = staged.split('\0').filter((entry) => entry.startsWith('160000 '));
@@ -102,7 +106,7 @@ class RepositoryInspector {
     return false;
   }
 
-  /** Whether file tools can change or create the file: it is in the project, but not in `.git`. */
+  /** Whether file tools can change or create the file: the file is in the project, but not in `.git`. */
   #isEditable(path: string): boolean {
     const real = existsSync(path)
       ? realpathSync.native(path)
@@ -112,7 +116,7 @@ class RepositoryInspector {
   }
 
   async #git(folder: string, args: readonly string[], env = this.#env): Promise<string> {
-    // Do not start git in the folder, whose programs must not run.
+    // The working directory is not the folder, because git must not run programs that are in the folder.
     const { stdout } = await execute('git', ['--no-pager', '-C', folder, ...args], {
       ...bounds,
       cwd: '/',
@@ -125,7 +129,7 @@ class RepositoryInspector {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** Names of the settings in the repository's own files and in files that these include. */
+/** The names of the settings in the repository's own files, and in the files that those include. */
 function ownNames(listed: string): string[] {
   const parts = listed.split('\0');
   return parts.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(parts[at - 1] ?? ''));
@@ -137,10 +141,10 @@ interface Circumstances {
   fetches: boolean;
 }
 
-/** @param name - With the section and the last part in lower case, as git lists it. */
+/** @param name - The setting's name in the form of git's list: the section and the last part are in lower case. */
 function isProgram(name: string, { onlyReads, fetches }: Circumstances): boolean {
   const section = name.slice(0, name.indexOf('.'));
-  // An included file may be one that models can change at any time.
+  // Models may be able to change the included file at any time.
   if (section === 'include' || section === 'includeif') return true;
   if (name === 'core.fsmonitor') return !onlyReads;
   if (ofFetch.test(name)) return fetches;

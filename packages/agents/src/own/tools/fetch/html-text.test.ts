@@ -30,7 +30,7 @@ test('a page becomes its text', () => {
   );
 });
 
-test('all text for people is kept, and no other text, whatever the surrounding markup', () => {
+test('all text for people is kept, and no other text, in any surrounding markup', () => {
   const piece = fc.constantFrom(
     '<p>seen</p>',
     '<b>seen',
@@ -55,13 +55,13 @@ test('all text for people is kept, and no other text, whatever the surrounding m
   );
 });
 
-test('deep markup takes little time', () => {
+test('deeply nested markup takes little time', () => {
   expect(htmlText(`${'<div>'.repeat(499)}deep`)).toEqual({ text: 'deep', isCut: false });
-  // Parsing all of it would take minutes.
+  // Parsing the whole page would take minutes.
   expect(cpuMsOf(() => htmlText('<div>x'.repeat(500_000)))).toBeLessThan(5_000);
 });
 
-test('a page with more text than a model gets is cut', () => {
+test('of a page with more text than a model gets, only the beginning is returned', () => {
   const page = htmlText(`<title>${'t'.repeat(5_000)}</title>${'<p>word'.repeat(500_000)}`);
   expect(page.isCut).toBe(true);
   expect(page.text.length).toBeGreaterThan(500_000);

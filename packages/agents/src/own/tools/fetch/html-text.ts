@@ -1,34 +1,35 @@
-// A tokenizer without recursion that accepts any tag soup: foreign markup has countless special cases.
+// This tokenizer accepts any malformed markup and needs no recursion; other sites' markup has too many special cases
+// for a parser of our own.
 import { headOf } from '@liminal/protocol';
 import { Parser } from 'htmlparser2';
 
-/** Elements whose content is not text for people. */
+/** HTML elements whose content is not text for people. */
 const unread = new Set(
   'script style noscript template svg math iframe object canvas title'.split(' '),
 );
-/** Elements that begin a new line. */
+/** HTML elements that begin a new line. */
 const blocks = new Set(
   'address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),
 );
-/** The longest title that is shown (characters). */
+/** The longest title that is shown, in characters. */
 const maxTitle = 1_000;
-/** The longest address of a link that is shown (characters). */
+/** The longest URL of a link that is shown, in characters. */
 const maxLink = 500;
-/** The deepest markup that is read: the parser compares each end tag with every open element. */
+/** The deepest markup that is read, because the parser compares each end tag with every open element. */
 const maxDepth = 500;
-/** The most characters of text that are read, blanks included: a model gets far fewer. */
+/** The most characters of text that are read, including spaces; a model gets far fewer. */
 const maxText = 1024 * 1024;
 const chunkLength = 1024;
 
 export interface PageText {
   text: string;
-  /** Whether the page has more text, which was not read. */
+  /** Whether the page has more text than was read. */
   isCut: boolean;
 }
 
-/** The text of an HTML page for a model: without tags, with headings, list items and links as in Markdown. */
+/** Converts an HTML page to text for a model: without tags, but with headings, list items and links in Markdown. */
 export function htmlText(html: string): PageText {
   const parts: string[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-/** The code of the thread that reads one page: see `page-text.ts`. */
+/** The code of the thread that converts one page: see `page-text.ts`. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { htmlText } from './html-text.ts';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { pageText } from './page-text.ts';
 
-/** For pages that would take hours if each piece were compared with all others, ms. */
+/** The time limit for large pages, in ms: an algorithm that compares each piece with all others would take hours. */
 const timeout = 180_000;
 const never = new AbortController().signal;
 
-/** A module with this code, which a thread runs instead of the one that reads pages. */
+/** A module with this code, which a thread runs instead of the code that converts pages. */
 const moduleOf = (code: string): URL => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 const busy = moduleOf('for (;;);');
 const broken = moduleOf('throw new Error("broken");');
@@ -15,7 +15,7 @@ test('a page becomes its text', async () => {
   expect(await pageText('<p>One <b>two</b>', never)).toEqual({ text: 'One two', isCut: false });
 });
 
-test('reading a page that takes too long, or fails, is abandoned', async () => {
+test('the conversion of a page that takes too long, or fails, is abandoned', async () => {
   await expect(pageText('', never, { module: busy, limit: 200 })).rejects.toThrow(
     'The page cannot be read: it takes longer than 0.2 s.',
   );
@@ -24,7 +24,7 @@ test('reading a page that takes too long, or fails, is abandoned', async () => {
   );
 });
 
-test('a stop ends the reading of pages, and of pages that wait for a thread', async () => {
+test('a stop ends the conversion of pages, also of pages that wait for a thread', async () => {
   const stop = new AbortController();
   const reading = Array.from({ length: 5 }, async () =>
     pageText('', stop.signal, { module: busy, limit: 3_600_000 }),
@@ -32,16 +32,16 @@ test('a stop ends the reading of pages, and of pages that wait for a thread', as
   await Promise.race([once(process, 'worker'), Promise.allSettled(reading)]);
   stop.abort();
   for (const one of reading) await expect(one).rejects.toThrow('The call was stopped.');
-  // The threads are free again.
+  // After the stop, the threads are available again.
   expect(await pageText('<p>next', never)).toMatchObject({ text: 'next' });
   await expect(pageText('', stop.signal)).rejects.toThrow('The call was stopped.');
 });
 
-test('the server can do other work while a page is read', async () => {
+test('the server can do other work while a page is converted', async () => {
   const stop = new AbortController();
   const reading = pageText('', stop.signal, { module: busy, limit: 3_600_000 });
   await once(process, 'worker');
-  // The timer would not fire if the page were read in this thread.
+  // If the page were converted in this thread, the timer would not fire.
   await new Promise((resolve) => setTimeout(resolve, 0));
   stop.abort();
   await expect(reading).rejects.toThrow('The call was stopped.');
@@ -70,14 +70,14 @@ test.each([
   ['titles', '<title>'],
   ['drawings', '<svg><title>'],
 ])('many %s take little time and memory', { timeout }, async (_name, piece, start = '<pre>') => {
-  // As much as `fetch` accepts, and as much text as is read.
+  // The largest page that `fetch` accepts, and the most text that is read.
   for (const length of [5 * 1024 * 1024, 1_000_000]) {
     const html = `${start}${piece.repeat(length / piece.length)}x`;
     expect((await pageText(html, never, { limit: timeout })).text.length).toBeLessThan(1_200_000);
   }
 });
 
-test('a page that has a million attributes takes little time and memory', { timeout }, async () => {
+test('a page with a million attributes takes little time and memory', { timeout }, async () => {
   const names = Array.from({ length: 1_000_000 }, (_, at) => at.toString(36));
   const page = await pageText(`<p ${names.join(' ')}>text`, never, { limit: timeout });
   expect(page).toEqual({ text: 'text', isCut: false });

@@ -4,22 +4,23 @@ import { Semaphore } from '../../../contract/semaphore.ts';
 import { ToolError } from '../tool-error.ts';
 import type { PageText } from './html-text.ts';
 
-/** How long one page may take, ms. */
+/** The time limit for one page, in ms. */
 const timeLimit = 20_000;
-/** Limits of the thread's heap, MiB. No page of the size that `fetch` accepts comes near them. */
+/** Limits of the thread's heap, MiB. A page of a size that `fetch` accepts needs far less. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
-/** The most threads at the same time; further pages wait. */
+/** The most threads that run at the same time; further pages wait. */
 const threads = new Semaphore(2);
 
 export interface PageOptions {
-  /** For tests: the module that the thread runs, and its time limit (ms). */
+  /** For tests: the module that the thread runs, and the time limit (ms). */
   module?: URL;
   limit?: number;
 }
 
 /**
- * The text of an HTML page, as `htmlText` returns it. The work is done in a separate thread, so that a page that needs too
- * much time or memory ends only that thread. Throws ToolError for such a page, and if `signal` aborts.
+ * Returns the text of an HTML page that `htmlText` would return. The conversion runs in a separate thread, so that a
+ * page that needs too much time or memory ends only that thread. Throws ToolError for a page that needs too much time
+ * or memory, or if `signal` aborts.
  */
 export async function pageText(
   html: string,
@@ -47,7 +48,7 @@ async function inThread(
   const inTime = AbortSignal.timeout(limit);
   const worker = new Worker(module, { workerData: html, env: {}, resourceLimits });
   try {
-    // Rejects when the thread fails.
+    // `once` rejects if the thread fails.
     const [page] = (await once(worker, 'message', {
       signal: AbortSignal.any([signal, inTime]),
     })) as [PageText];

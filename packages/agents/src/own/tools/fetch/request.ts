@@ -1,4 +1,4 @@
-/** Makes one GET request to the public internet, to an address that was checked. */
+/** Makes one GET request to an address on the public internet, after checking the address. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -12,25 +12,25 @@ import { ToolError } from '../tool-error.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface RequestOptions {
-  /** For tests: which addresses may be reached, and how names are looked up. */
+  /** For tests: which addresses may be reached, and how names are resolved. */
   mayReach?: (address: string) => boolean;
   lookup?: (host: string) => Promise<string[]>;
 }
 
 export interface FetchResponse {
   status: number;
-  /** The target, if the response is a redirect. */
+  /** The address to which the response redirects; undefined if it does not redirect. */
   location: string | undefined;
   contentType: string;
   body: Buffer;
-  /** Whether the response was longer than the part that is kept. */
+  /** Whether the response was longer than the part that was read. */
   isCut: boolean;
 }
 
-/** The most bytes of a response, unpacked. */
+/** The largest response, in bytes, unpacked. */
 const maxBytes = 5 * 1024 * 1024;
 
-/** The URL in a text, relative to a page if one is given. Throws ToolError for a URL that must not be requested. */
+/** Parses a URL, which may be relative to a page. Throws ToolError for a URL that may not be requested. */
 export function webAddress(text: string, page?: URL): URL {
   const url = URL.parse(text, page?.href);
   if (url === null)
@@ -74,7 +74,9 @@ const notPublicError = (host: string): ToolError =>
     `${host} is on this machine or in its network, or is not an ordinary address: only the public internet can be fetched.`,
   );
 
-/** Looks a name up once and returns an address to connect to, so that a later, different answer has no effect. */
+/**
+ * Resolves a name once, and returns the checked address to connect to, so that a later, different answer has no effect.
+ */
 async function checkedAddress(
   { hostname, host }: URL,
   mayReach: (address: string) => boolean,
@@ -82,18 +84,18 @@ async function checkedAddress(
 ): Promise<string> {
   const literal = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(literal) ? [literal] : await lookup(hostname);
-  // One internal address makes all addresses of the name suspect.
+  // If one address of the name is not public, the name is rejected.
   if (addresses[0] === undefined || !addresses.every(mayReach)) throw notPublicError(host);
   return addresses[0];
 }
 
-/** Whether a name exists only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+/** Whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
 const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 
 /**
- * Like `checkedAddress`, before a request to a proxy, which looks the name up itself. If a proxy is the only way out, most
- * names cannot be looked up here; the addresses of names that can be looked up must be public.
+ * Does the check of `checkedAddress` before a request to a proxy, which resolves the name itself. If all connections
+ * need the proxy, most names cannot be resolved here; if a name can be resolved, all of its addresses must be public.
  */
 async function checkForProxy(
   { hostname, host }: URL,
@@ -106,7 +108,7 @@ async function checkForProxy(
   if (!addresses.every(mayReach)) throw notPublicError(host);
 }
 
-/** Resolves as `work` does; rejects with the signal's reason once the signal is aborted. */
+/** Resolves with the result of `work`; rejects with the signal's reason when the signal aborts. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
@@ -124,7 +126,7 @@ async function lookUp(host: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-/** The connection of a request: to its checked address, or through a proxy. */
+/** How a request is connected: to its checked address, or through a proxy. */
 type Connection =
   | { address: string; mayReach: (address: string) => boolean }
   | { agent: HttpAgent };
@@ -164,7 +166,7 @@ async function receive(
   }
 }
 
-/** A lookup function that returns only this address. */
+/** A lookup function that returns only the address that was checked. */
 const to =
   (address: string): LookupFunction =>
   (_host, { all }, done) => {
@@ -186,7 +188,7 @@ async function bodyOf(response: IncomingMessage): Promise<{ body: Buffer; isCut:
   if (unpack === undefined && encoding !== 'identity') {
     throw new ToolError(`The answer has an unknown content encoding (${encoding}).`);
   }
-  // An error of the pipeline also ends the reading below, with the same error.
+  // If the pipeline fails, the loop below throws the same error.
   const stream = unpack === undefined ? response : pipeline(response, unpack(), () => {});
   const chunks: Buffer[] = [];
   let length = 0;

@@ -2,19 +2,19 @@
 const maxLineLength = 2_000;
 const maxLength = 100_000;
 
-/** Collects some lines of a text that is read in parts, each with its number, up to a limit. */
+/** Collects the requested lines of a text that is read in parts, each line with its number, up to a size limit. */
 export class NumberedLines {
   readonly #first: number;
   readonly #limit: number;
-  /** The number of lines that have begun. */
+  /** The number of lines that have begun so far. */
   #count = 0;
   #shown: string[] = [];
   #length = 0;
-  /** The beginning of the unfinished line, its length, and whether it is open. */
+  /** The beginning of the line that is being read; the line's length; whether a line is being read. */
   #line = '';
   #lineLength = 0;
   #isOpen = false;
-  /** The number of the first line that did not fit. */
+  /** The number of the first line that was over the limit. */
   #next: number | undefined;
   #note = '';
 
@@ -28,7 +28,7 @@ export class NumberedLines {
     return this.#count;
   }
 
-  /** The requested lines, with a note about further lines; empty if there are none. */
+  /** The requested lines, with a note if more lines follow; empty if there are no such lines. */
   get text(): string {
     return this.#shown.length === 0 ? '' : this.#shown.join('\n') + this.#note;
   }
@@ -43,7 +43,7 @@ export class NumberedLines {
     }
   }
 
-  /** @param isEndOfFile - Whether this is the end of the file. */
+  /** @param isEndOfFile - Whether `rest` is followed by the end of the file. */
   end(rest: string, isEndOfFile: boolean): void {
     this.add(rest);
     if (this.#isOpen) this.#endLine();

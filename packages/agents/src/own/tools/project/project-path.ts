@@ -1,8 +1,8 @@
 /**
- * Resolves paths that a model wrote, and opens them so that nothing outside of the project folder is ever accessed: not by
- * `..`, not by links, and not by links that replace a folder between the check and the use. On Linux every step goes from
- * one open folder to the next (`/proc/self/fd/N/name`) and follows no link; elsewhere an opened file is checked again before
- * it is used.
+ * Resolves the paths that a model wrote, and opens the files. Nothing outside of the project folder is ever accessed:
+ * not through `..`, not through links, and not through a link that replaces a folder between the check and the use. On
+ * Linux, each step opens a folder or file inside an open folder (`/proc/self/fd/N/name`) without following links. On
+ * other systems, an opened file is checked again before it is used.
  */
 import { headOf } from '@liminal/protocol';
 import { constants, existsSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
@@ -11,26 +11,26 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import type { HiddenFolders } from '../../../base/hidden-folders.ts';
 import { ToolError } from '../tool-error.ts';
 
-/** A place in the project. */
+/** A file or folder in the project. */
 export interface ProjectPlace {
-  /** The path as the model wrote it, shortened, for messages. */
+  /** The path that the model wrote, shortened, for messages. */
   asked: string;
-  /** The real path: no part of it is a link. It may not exist. */
+  /** The path after all links were resolved. It may not exist. */
   real: string;
-  /** The real path of the session's folder that contains the place: the project's, or an additional folder. */
+  /** The real path of the session's folder that contains the place: the project folder or an additional folder. */
   root: string;
   /** The path relative to `root`, with slashes; empty for `root` itself. */
   name: string;
-  /** The path for people and models: relative in the project folder, absolute in other folders. */
+  /** The path for people and models: relative if it is in the project folder, absolute in other folders. */
   shown: string;
-  /** Folders in which nothing is accessed. */
+  /** Folders that the tools do not access. */
   hidden: HiddenFolders;
 }
 
 /** The longest path (bytes), as on Linux. */
 const maxPathBytes = 4_096;
 
-/** Whether open folders can be accessed by their descriptor: `/proc` exists and shows this process. */
+/** Whether open folders can be accessed through their descriptor: `/proc` exists and has this process. */
 const hasDescriptorPaths =
   process.platform === 'linux' &&
   existsSync('/proc/self/fd') &&
@@ -38,15 +38,15 @@ const hasDescriptorPaths =
 
 /** The folders of a session. */
 export interface Folders {
-  /** Real path of the project folder: file tools read and change nothing outside of the session's folders. */
+  /** The real path of the project folder; file tools access only the session's folders. */
   projectDir: string;
   /** Real paths of additional folders. */
   additionalDirectories?: readonly string[] | undefined;
 }
 
 /**
- * Resolves a path. Throws ToolError if it leads out of the session's folders, or into a hidden folder. This is only a check:
- * use `openFile` and `openFolder` to access the place.
+ * Resolves a path. Throws ToolError if the path leads out of the session's folders, or into a hidden folder. This
+ * function only checks: use `openFile` and `openFolder` to access the place safely.
  */
 export function findPlace(
   { projectDir, additionalDirectories = [] }: Folders,
@@ -63,10 +63,10 @@ export function findPlace(
     throw new ToolError(`A path of ${asked.length} characters is too long.`);
   }
   const project = realpathSync.native(projectDir);
-  // An absolute path may name the project folder by a link to it.
+  // An absolute path may contain a link to the project folder instead of its real path.
   const real = realPathOf(resolve(project, asked), asked);
   const holds = (folder: string): boolean => !isOutside(relative(folder, real));
-  // An additional folder that has become a link no longer counts.
+  // An additional folder that has been replaced by a link does not count any more.
   const root = [project, ...additionalDirectories.filter(isReal)].find(holds);
   if (root === undefined) throw leadsOut(asked, additionalDirectories);
   if (hidden.hides(real)) throw isHidden(shortened(asked));
@@ -84,7 +84,7 @@ export function findPlace(
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-/** The path, for people and models, of a file in the same folder of the session. */
+/** The path, for people and models, of another file in the same folder of the session. */
 export const shownIn = (place: ProjectPlace, name: string): string =>
   place.shown === place.name ? name : join(place.root, name);
 
@@ -107,7 +107,7 @@ const isHidden = (asked: string): ToolError =>
     `“${asked}” belongs to Liminal itself. No tool reads or changes the files of its data folder.`,
   );
 
-/** Follows the links in the part of a path that exists. */
+/** Resolves the links in the existing part of a path. */
 function realPathOf(path: string, asked: string): string {
   try {
     return realpathSync.native(path);
@@ -122,16 +122,16 @@ function realPathOf(path: string, asked: string): string {
   }
 }
 
-/** Rejects a place from which git runs programs: a model that writes there could run any program. */
+/** Rejects a place from which git runs programs, because a model that writes there could run any program. */
 export function refuseGit({ asked, name }: ProjectPlace): void {
-  // Some file systems treat these letters as equal, or ignore invisible letters.
+  // Some file systems treat different forms of a letter as equal, or ignore invisible characters.
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
   if (plain.toLowerCase().split('/').includes('.git')) {
     throw new ToolError(`“${asked}” belongs to git itself. Use git by the tool bash instead.`);
   }
 }
 
-/** A folder of the project that is held open, even if its name now leads elsewhere. */
+/** A folder of the project that is held open: it stays the same folder, even if its path later leads elsewhere. */
 export class OpenFolder {
   readonly real: string;
   readonly hidden: HiddenFolders;
@@ -145,17 +145,22 @@ export class OpenFolder {
     this.#byNumber = byNumber;
   }
 
-  /** A path to the folder itself. It contains the id of this process, so that a child process can use it. */
+  /**
+   * The path of the folder itself. The path contains the id of this process, so that a child process can also use it.
+   */
   get path(): string {
     return this.#byNumber ? `/proc/${process.pid}/fd/${this.#handle.fd}` : this.real;
   }
 
-  /** The path of an entry of the folder; the entry may be a link. */
+  /** The path of an entry of the folder; the entry may itself be a link. */
   at(name: string): string {
     return join(this.path, name);
   }
 
-  /** Throws unless the folder is still where it was found. If it is, files opened in it before are the intended ones. */
+  /**
+   * Throws unless the folder is still at the path where it was found. If the check succeeds, files that were opened in
+   * the folder before the check are the right files.
+   */
   async check(asked: string): Promise<void> {
     const look = this.#byNumber ? readlink(this.path) : realpath(this.real);
     const now = await look.catch(() => undefined);
@@ -163,7 +168,7 @@ export class OpenFolder {
     if (!this.#byNumber) await refuseOther(this.#handle, this.real, asked);
   }
 
-  /** Throws unless this file, opened in the folder, is still the entry with this name. */
+  /** Throws unless this open file is still the folder's entry with this name. */
   async checkFile(file: FileHandle, name: string, asked: string): Promise<void> {
     await this.check(asked);
     if (this.#byNumber) return;
@@ -187,9 +192,9 @@ const changed = (asked: string): ToolError =>
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Opens a folder; the caller closes it.
+ * Opens a folder; the caller must close it.
  * @param options.make - Whether to create missing folders.
- * @param options.byNumber - For tests: false to work as on other systems.
+ * @param options.byNumber - For tests: false for the way of other systems than Linux.
  */
 export async function openFolder(
   { asked, root, name, hidden }: ProjectPlace,
@@ -230,7 +235,7 @@ async function makeOne(path: string, asked: string): Promise<void> {
   }
 }
 
-/** Opens the folder that contains a place; the caller closes it. */
+/** Opens the parent folder of a place; the caller must close it. */
 export async function openParent(
   place: ProjectPlace,
   options: { make?: boolean; byNumber?: boolean } = {},
@@ -245,7 +250,9 @@ export interface OpenFile {
   stat: Stats;
 }
 
-/** Opens a regular file for reading; the caller closes it. Pipes and devices are rejected without waiting for them. */
+/**
+ * Opens a regular file for reading; the caller must close it. Pipes and devices are rejected without waiting for them.
+ */
 export async function openFile(
   place: ProjectPlace,
   options: { byNumber?: boolean } = {},
@@ -258,12 +265,12 @@ export async function openFile(
   }
 }
 
-/** Opens a regular file in an open folder for reading; the caller closes it. */
+/** Opens a regular file in an open folder for reading; the caller must close it. */
 export async function openIn(folder: OpenFolder, name: string, asked: string): Promise<OpenFile> {
   const path = folder.at(name);
   let handle: FileHandle | undefined;
   try {
-    // Check before opening, because some devices act when they are opened.
+    // The file is checked before it is opened, because opening some devices has an effect.
     refuseOthers(await lstat(path), asked);
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = await handle.stat();
@@ -278,11 +285,11 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
   }
 }
 
-/** Throws unless the entry is a regular file. */
+/** Throws ToolError unless the entry is a regular file. */
 export function refuseOthers(found: Stats, asked: string): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw new ToolError(`“${asked}” is a folder, not a file.`);
-  // Links were resolved before: this one was created in the meantime.
+  // The links of the path were resolved before, so this link was created since then.
   if (found.isSymbolicLink()) throw changed(asked);
   throw new ToolError(`“${asked}” is not a file, but a pipe, a socket or a device.`);
 }
@@ -303,7 +310,10 @@ const problems: Record<string, string> = {
   ENXIO: 'is not a file, but a pipe, a socket or a device',
 };
 
-/** Explains an error of the system to the model. An error without a code is a fault of Liminal and is returned unchanged. */
+/**
+ * Converts a system error to an explanation for the model. An error without a code is a fault of Liminal, and is
+ * returned unchanged.
+ */
 export function fileProblem(error: unknown, asked: string): Error {
   const code = codeOf(error);
   const problem = code === undefined ? undefined : (problems[code] ?? `cannot be used (${code})`);

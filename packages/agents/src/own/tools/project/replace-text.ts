@@ -12,8 +12,9 @@ interface Replacement {
 const namedLines = 10;
 
 /**
- * Replaces a part of a text; returns the new text and the lines (counted from 1) of the replaced part. If all lines of the
- * text end with CR LF, the new lines also do. Throws ToolError with a hint if the old text is not found.
+ * Replaces a part of a text; returns the new text and the lines (counted from 1) of the replaced part. If all lines of
+ * the text end with CR LF, the new lines also end with CR LF. Throws ToolError with a hint if the text does not contain
+ * the old text.
  */
 export function replaceText(
   text: string,
@@ -53,7 +54,7 @@ function linesBetween(parts: readonly string[], between: string): number[] {
   return lines;
 }
 
-/** A hint about how the text in the file may differ. */
+/** A hint for the model about the difference between the wanted text and the file's text. */
 function hint(text: string, wanted: string): string {
   const unified = (part: string): string => part.replace(/\r\n?/g, '\n');
   if (unified(text).includes(unified(wanted))) {

@@ -3,7 +3,7 @@ import { shownChange } from './shown-change.ts';
 
 const lines = (count: number): string[] => Array.from({ length: count }, (_, at) => `line ${at}\n`);
 
-test('a change is shown with three lines around it', () => {
+test('a change is shown with three lines before and after it', () => {
   const before = lines(20);
   const after = before.with(10, 'new\n');
   expect(shownChange('/p/a', before.join(''), after.join(''))).toEqual({

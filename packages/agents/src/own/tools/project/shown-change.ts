@@ -1,12 +1,12 @@
 import type { FileDiff } from '@liminal/protocol';
 
-/** How many lines are shown before and after a change. */
+/** The number of lines that are shown before and after a change. */
 const around = 3;
 
 /**
- * The changed part of a file, in whole lines with a few lines around it.
+ * The changed part of a file, in whole lines, with a few lines before and after it.
  * @param path - The file's real path.
- * @param oldText - Undefined for a new file, which is shown whole.
+ * @param oldText - Undefined for a new file, which is shown completely.
  */
 export function shownChange(path: string, oldText: string | undefined, newText: string): FileDiff {
   if (oldText === undefined) return { path, newText };

@@ -21,17 +21,17 @@ import {
 /** The largest text that is changed as a whole (bytes). */
 export const maxTextBytes = 16 * 1024 * 1024;
 
-/** A text file as it was read. */
+/** A text file with its text and state when it was read. */
 export interface FoundText {
-  /** Includes the byte order mark, if the file has one. */
+  /** The text begins with the byte order mark, if the file has one. */
   text: string;
-  /** The file on the disk; undefined if only a client has the file. */
+  /** The state of the file on the disk; undefined if the file is only in a client. */
   stat: Stats | undefined;
 }
 
 /**
- * The text of a file as a client has it, or else from the disk; undefined if the file does not exist. Rejects with ToolError
- * if the file is not UTF-8 text, or too large.
+ * Returns the text that a client has for a file, or else the text on the disk; undefined if the file does not exist.
+ * Rejects with ToolError if the file is not UTF-8 text, or too large.
  */
 export async function readText(
   place: ProjectPlace,
@@ -40,7 +40,7 @@ export async function readText(
   return (await unsavedText(place, files)) ?? savedText(place);
 }
 
-/** The text of a file as a client has it, if it differs from the disk. Rejects as `readText` does. */
+/** Returns the text that a client has for a file, if the text differs from the disk. Rejects as `readText` does. */
 export async function unsavedText(
   place: ProjectPlace,
   files: ClientFiles | undefined,
@@ -53,7 +53,10 @@ export async function unsavedText(
   return { text, stat: saved?.stat };
 }
 
-/** Compares a client's text with the disk's, without the byte order mark and line ends, which editors change. */
+/**
+ * Compares a client's text with the text on the disk. Ignores the byte order mark and line ends, because editors change
+ * them.
+ */
 function isSameText(text: string, saved: string): boolean {
   const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   return plain(text) === plain(saved);
@@ -91,10 +94,10 @@ const tooLarge = (asked: string): ToolError =>
   new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
 
 /**
- * Replaces a file's text: by a client that offers to write, or else on the disk, atomically: a reader sees the old or the new
- * text. The file keeps its mode.
- * @param found - The file that the new text was made from; undefined if there was none. Rejects with ToolError if the file
- * has changed since.
+ * Replaces a file's text. If a client offers to write files, the client writes it; otherwise the file on the disk is
+ * replaced atomically, so that a reader gets either the old or the new text. The file's mode does not change.
+ * @param found - The file from which the new text was made; undefined if the file did not exist. Rejects with ToolError
+ *   if the file has changed since then.
  */
 export async function putText(
   place: ProjectPlace,
@@ -134,13 +137,13 @@ function throwToolError(error: unknown): never {
 
 async function writeNew(path: string, text: string, before: Stats | undefined): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  // Nobody else may read the file before it has the mode of the file that it replaces.
+  // Until the new file gets the mode of the file that it replaces, other users must not be able to read it.
   const handle = await open(path, flags, before === undefined ? 0o666 : 0o600);
   try {
     await handle.writeFile(text);
     if (before === undefined) return;
     const { uid, gid } = await handle.stat();
-    // Only a superuser may set another owner; for all other users, the file belongs to them anyway.
+    // Only a superuser may set another owner; if another user writes the file, that user is the owner anyway.
     if (uid !== before.uid || gid !== before.gid) {
       await handle.chown(before.uid, before.gid).catch(() => undefined);
     }
@@ -150,7 +153,7 @@ async function writeNew(path: string, text: string, before: Stats | undefined): 
   }
 }
 
-/** Throws if the file was replaced since it was read. */
+/** Throws ToolError if the file on the disk was replaced after it was read. */
 async function refuseChanged(
   target: string,
   { asked }: ProjectPlace,

@@ -1,49 +1,52 @@
-/** Lists the folders and files of a project from a folder on. It only uses open folders, so that no link or race leads out. */
+/**
+ * Lists the folders and files below a folder of the project. Entries are read only through open folders, so that
+ * neither links nor races lead out of the project.
+ */
 import { opendir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-// Follows git's ignore rules exactly; they have many special cases.
+// The library follows git's ignore rules exactly, including their many special cases.
 import ignore, { type Ignore } from 'ignore';
 import { ToolError } from '../tool-error.ts';
 import { openFolder, openIn, type OpenFolder, type ProjectPlace } from './project-path.ts';
 
 export interface WalkOptions {
-  /** Levels of folders: 1 is only the folder's own entries. */
+  /** The levels of folders to list: 1 lists only the folder's own entries. */
   depth: number;
-  /** Whether to include names that begin with a dot. Git's own folder is never entered. */
+  /** Whether to include names that begin with a dot. The folder `.git` is never entered. */
   hidden: boolean;
-  /** Whether to include entries that the project's `.gitignore` files name. */
+  /** Whether to include entries that the project's `.gitignore` files exclude. */
   ignored: boolean;
 }
 
 export interface WalkEntry {
-  /** Relative to the session's folder that is walked. */
+  /** The path relative to the session's folder in which the entry is. */
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
   isIgnored: boolean;
-  /** Why a folder was not entered: it has too many entries, or cannot be opened. */
+  /** The reason why a folder was not entered: it has too many entries, or cannot be opened. */
   problem?: string;
 }
 
-/** The most entries of a folder; a larger folder is not entered. */
+/** The most entries of a folder; the entries of a larger folder are not listed. */
 const maxEntries = 20_000;
 /** The largest `.gitignore` that is read (bytes). */
 const maxRules = 1024 * 1024;
 
-/** The `.gitignore` of one folder. */
+/** The rules in the `.gitignore` of one folder. */
 interface IgnoreRules {
-  /** Relative to the project folder, with a slash at its end; empty for the project folder. */
+  /** The path relative to the project folder, with a slash at its end; empty for the project folder itself. */
   folder: string;
   ignore: Ignore;
 }
 
 /**
- * All entries below a folder, sorted by name, each folder before its entries. Ignored folders are listed but not entered.
- * Rejects with ToolError if the first folder cannot be opened.
+ * Yields all entries below a folder, sorted by name; a folder comes before its entries. Ignored folders are listed, but
+ * their entries are not. Rejects with ToolError if the folder itself cannot be opened.
  */
 export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<WalkEntry> {
   let rules: IgnoreRules[] = [];
   const parts = start.name.split('/').filter((part) => part !== '');
-  // The rules of the folders above also apply.
+  // The rules of all parent folders apply, too.
   for (const [at] of parts.entries()) {
     const above = { ...start, name: parts.slice(0, at).join('/') };
     const folder = await openFolder(above);
@@ -53,7 +56,7 @@ export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGen
       await folder.close();
     }
   }
-  // A folder that was requested is shown even if it is ignored.
+  // If the requested folder itself is ignored, its entries are shown anyway.
   if (start.name !== '' && ignores(rules, `${start.name}/`)) rules = [];
   yield* walkFolder(start, rules, options);
 }
@@ -123,7 +126,7 @@ async function readEntries(
   return { found: found.toSorted((a, b) => (a.name < b.name ? -1 : 1)), isCut };
 }
 
-/** Whether the rules nearest to the path, among those that match it, ignore it. */
+/** Whether the path is ignored: of the rules that match, those in the nearest folder decide. */
 function ignores(rules: readonly IgnoreRules[], path: string): boolean {
   for (const { folder, ignore } of rules.toReversed()) {
     const result = ignore.test(path.slice(folder.length));
@@ -133,7 +136,7 @@ function ignores(rules: readonly IgnoreRules[], path: string): boolean {
   return false;
 }
 
-/** The rules of a folder; empty if it has none. */
+/** Returns the ignore rules of a folder; empty if it has no `.gitignore`. */
 async function rulesIn(folder: OpenFolder, name: string): Promise<IgnoreRules[]> {
   const file = await openIn(folder, '.gitignore', '.gitignore').catch((error: unknown) => {
     if (error instanceof ToolError) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Tools that run in workers. In: tools, and a queue of tasks. Out: for the server, the same tools, whose calls go through the
- * queue; for a worker, the loop that runs the calls.
+ * Tools whose calls run in workers. Gets tools, and a queue of tasks. Makes, for the server, tools with the same names,
+ * whose calls go to workers through the queue; and, for a worker, the loop that runs such calls.
  */
 export { remoteTools } from './remote-tools.ts';
 export { serveTools } from './serve-tools.ts';

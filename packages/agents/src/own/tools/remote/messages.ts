@@ -1,12 +1,12 @@
 /**
  * The messages between a server and a worker about one call:
  *
- * 1. The worker that has received the call sends `taken`, with a name that it chose for this call.
- * 2. The server sends `go` to that name, once: so a call that was withdrawn or given up, or that a failure handed out twice,
- *    starts in at most one place.
- * 3. The worker sends `print` any number of times, and finally `result`, `refused` or `failed`; the server may send `cancel`.
+ * 1. A worker that has received the call sends `taken`, with a new name that the worker has made for this call.
+ * 2. The server sends `go` to the name of one worker, only once. Therefore a call starts in at most one worker, even if
+ *    the call was withdrawn or abandoned, or if a failure gave it to two workers.
+ * 3. The worker sends any number of `print`, and finally `result`, `refused` or `failed`; the server may send `cancel`.
  *
- * Both send `alive` all the time.
+ * Both sides send `alive` in regular intervals.
  */
 import { ContentBlock, FileDiff, PlanEntry } from '@liminal/protocol';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ export const WorkerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result'), result: Result }),
   /** The tool threw a ToolError. */
   z.object({ type: z.literal('refused'), message: z.string() }),
-  /** The tool failed because of a fault of Liminal. */
+  /** The tool failed because Liminal has a fault. */
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
 export type WorkerMessage = z.infer<typeof WorkerMessage>;
@@ -48,7 +48,7 @@ export const ServerMessage = z.discriminatedUnion('type', [
 ]);
 export type ServerMessage = z.infer<typeof ServerMessage>;
 
-/** The message; undefined if its shape is unknown, as from another version. */
+/** Returns the parsed message; undefined if its shape is unknown, for example if another version sent it. */
 export function parseMessage<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;

@@ -3,7 +3,10 @@ import { ToolError } from '../tool-error.ts';
 import { type ServerMessage, WorkerMessage, type Order, parseMessage } from './messages.ts';
 import { defaultTimeouts, type RemoteTimeouts, type ToolQueue } from './task-queue.ts';
 
-/** The same tools, whose calls run in a worker; the shown face and the permissions of a call are determined here. */
+/**
+ * Returns the same tools with calls that run in a worker; this process describes the calls and determines their
+ * permissions.
+ */
 export function remoteTools(
   tools: readonly Tool[],
   queue: ToolQueue,
@@ -31,7 +34,7 @@ const lost = () =>
 const unanswered = () =>
   new ToolError('This was stopped, but the worker has not confirmed that it has ended.');
 
-/** The server's side of one call. */
+/** One call, on the server's side. */
 class RemoteCall {
   readonly #queue: ToolQueue;
   readonly #timeouts: RemoteTimeouts;
@@ -39,7 +42,7 @@ class RemoteCall {
   readonly #ended = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #taskId = '';
-  /** Whether a worker may have started the call. */
+  /** Whether a worker may have started the call already. */
   #hasBegun = false;
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -91,7 +94,7 @@ class RemoteCall {
     try {
       await this.#send({ type: 'go', worker });
     } catch (cause) {
-      // Redis may have stored the message nevertheless.
+      // Redis may have stored the message although sending failed.
       throw Object.assign(lost(), { cause });
     }
   }
@@ -113,7 +116,7 @@ class RemoteCall {
   }
 
   #awaitMessage(): void {
-    // After `cancel`, only `stopMs` limits the wait.
+    // After `cancel`, only `stopMs` limits how long the server waits.
     if (this.#context.signal.aborted) return;
     this.#wait(this.#timeouts.silentMs, () => this.#fail(lost()));
   }
@@ -124,7 +127,7 @@ class RemoteCall {
     this.#wait(this.#timeouts.stopMs, () => this.#fail(unanswered()));
   }
 
-  /** Ends the call with an error, and cancels it in its worker, if it has one. */
+  /** Ends the call with an error. If a worker has the call, cancels it there. */
   #fail(error: unknown): void {
     this.#trySend({ type: 'cancel' });
     this.#failed.reject(error);
@@ -140,7 +143,7 @@ class RemoteCall {
     await this.#queue.sendMessage(this.#taskId, 'asker', JSON.stringify(message));
   }
 
-  /** Sends a message. A lost message has the same effect as silence. */
+  /** Sends a message. If the message is lost, the worker's time limit for silence applies. */
   #trySend(message: ServerMessage): void {
     this.#send(message).catch(() => {});
   }

@@ -14,14 +14,14 @@ import {
 export interface ServeOptions {
   /** The worker's name in the queue. */
   worker: string;
-  /** Ends the worker; running calls are stopped first. */
+  /** Stops the running calls, then ends the worker. */
   signal: AbortSignal;
-  /** How many calls run at the same time; further calls wait, or go to other workers. */
+  /** The most calls that run at the same time in this worker; further calls wait, or go to other workers. */
   atOnce?: number;
   timeouts?: RemoteTimeouts;
 }
 
-/** Runs calls of these tools, as offered by `remoteTools`, until the signal aborts and all calls have ended. */
+/** Runs calls that were offered by `remoteTools`, until the signal aborts and all calls have ended. */
 export async function serveTools(
   tools: readonly Tool[],
   queue: ToolQueue,
@@ -37,22 +37,22 @@ export async function serveTools(
   await Promise.all(running);
 }
 
-/** How often a result that could not be sent is sent again, and the delay between attempts (ms). */
+/** The number of attempts to send a result again, and the delay between the attempts (ms). */
 const retries = { times: 20, everyMs: 500 };
 
-/** The worker's side of one call. */
+/** One call, on the worker's side. */
 class ServedCall {
   readonly #task: ToolTask;
   readonly #tools: readonly Tool[];
   readonly #queue: ToolQueue;
   readonly #timeouts: RemoteTimeouts;
-  /** The worker's name for this call, which no other worker has. */
+  /** The name that the worker has made for this call; no other call or worker has this name. */
   readonly #name = randomUUID();
   readonly #stop = new AbortController();
   readonly #ended = new AbortController();
   readonly #mayBegin = Promise.withResolvers<boolean>();
   #timer: NodeJS.Timeout | undefined;
-  /** Printed text that has not been sent yet. */
+  /** Printed text that was not sent yet. */
   #printed = '';
   #printing: Promise<void> = Promise.resolve();
 
@@ -63,7 +63,7 @@ class ServedCall {
     this.#timeouts = timeouts;
   }
 
-  /** Runs the call and sends its result. Never rejects. */
+  /** Runs the call, and sends its result to the server. Never rejects. */
   async run(ending: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ending, this.#stop.signal]);
     signal.addEventListener('abort', () => this.#mayBegin.resolve(false), { once: true });
@@ -76,7 +76,7 @@ class ServedCall {
       await this.#send({ type: 'taken', worker: this.#name });
       if (await this.#mayBegin.promise) await this.#end(await this.#do(signal));
     } catch {
-      // If the message cannot be sent, the server times out; without `taken`, it has not let the call start.
+      // If the message cannot be sent, the server's time limit applies; without `taken`, the server does not send `go`.
     } finally {
       clearInterval(heartbeat);
       clearTimeout(this.#timer);
@@ -95,7 +95,10 @@ class ServedCall {
     }
   }
 
-  /** Stops the call if its server is silent for too long, as if the call ran on that server (invariant 8). */
+  /**
+   * Stops the call if no message from its server arrives for too long: a call must not outlive its server (invariant
+   * 8).
+   */
   #awaitMessage(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#stop.abort(), this.#timeouts.silentMs);
@@ -122,7 +125,7 @@ class ServedCall {
     }
   }
 
-  /** Collects printed text while the previous piece is being sent. */
+  /** Sends printed text; text that is printed while a piece is being sent becomes the next piece. */
   #print(text: string): void {
     const isFirst = this.#printed === '';
     this.#printed += text;
@@ -130,7 +133,7 @@ class ServedCall {
     this.#printing = this.#printing.then(async () => {
       const piece = this.#printed;
       this.#printed = '';
-      // The result contains all of the printed text again.
+      // A lost piece does no harm, because the result has all of the printed text again.
       await this.#send({ type: 'print', text: piece }).catch(() => {});
     });
   }

@@ -1,4 +1,4 @@
-/** The part of the storage's task queue that remote tools use. */
+/** The methods of the storage's task queue that remote tools use. */
 
 export interface ToolTask {
   taskId: string;
@@ -7,26 +7,26 @@ export interface ToolTask {
 
 export type QueueSide = 'asker' | 'worker';
 
-/** Hands each task to one worker, once, and passes messages between both sides. */
+/** A queue that gives each task to one worker, once, and passes messages between server and worker. */
 export interface ToolQueue {
   offer(body: string): Promise<string>;
   take(worker: string, signal: AbortSignal): AsyncIterable<ToolTask>;
-  /** Whether a worker has taken the task, the task waits for a worker, or there are no workers. */
+  /** The state of the task: a worker has taken it, it waits for a worker, or there are no workers. */
   stateOf(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
   sendMessage(taskId: string, from: QueueSide, message: string): Promise<void>;
   follow(taskId: string, from: QueueSide, signal: AbortSignal): AsyncIterable<string>;
   withdraw(taskId: string): Promise<void>;
 }
 
-/** How long each side waits for the other, ms. */
+/** The times for which each side waits for the other, in ms. */
 export interface RemoteTimeouts {
-  /** Time until the server checks whether there are any workers. */
+  /** The time after which the server checks whether there are workers. */
   takenMs: number;
-  /** Interval at which each side sends `alive`. */
+  /** The interval between two `alive` messages of a side. */
   aliveMs: number;
-  /** The other side counts as lost after this time without a message. */
+  /** After this time without a message, the other side counts as lost. */
   silentMs: number;
-  /** How long a worker may take to end a call that was cancelled. */
+  /** The time in which a worker must end a cancelled call. */
   stopMs: number;
 }
 

@@ -8,7 +8,7 @@ import { ToolError } from '../tool-error.ts';
 import type { SearchMessage, SearchTask } from './plain-search.ts';
 import { maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** Larger files are not searched here, because they are read whole (bytes). */
+/** The largest file that is searched without ripgrep, in bytes, because the file is read completely. */
 const maxBytes = 16 * 1024 * 1024;
 
 const { hiddenFolders, ...search } = workerData as SearchTask;
@@ -26,7 +26,7 @@ try {
   }
   send({ done: true });
 } catch (error) {
-  // The protocol's `messageOf` would take longer to load than the search.
+  // Loading `messageOf` of the protocol package would take longer than the search.
   send({ problem: error instanceof Error ? error.message : String(error) });
 }
 
@@ -38,7 +38,7 @@ async function* places({ place, isFile, glob }: Query): AsyncGenerator<ProjectPl
   const all = { depth: Number.POSITIVE_INFINITY, hidden: false, ignored: true };
   for await (const { name, kind, isIgnored } of walk(place, all)) {
     if (kind !== 'file') continue;
-    // A glob that names a file overrides .gitignore, as it does with ripgrep.
+    // A glob that names a file has precedence over .gitignore, as in ripgrep.
     const isWanted = glob === undefined ? !isIgnored : matches(glob, relative(place.name, name));
     if (isWanted) yield { ...place, asked: name, real: join(place.root, name), name };
   }
@@ -50,7 +50,7 @@ function matches(glob: string, name: string): boolean {
   return matchesGlob(subject, glob.replace(/^\//, ''));
 }
 
-/** The file's text; empty if it cannot be searched. */
+/** Returns the file's text; empty if the file cannot be searched. */
 async function readSearchable(place: ProjectPlace): Promise<string> {
   try {
     const { handle, stat } = await openFile(place);

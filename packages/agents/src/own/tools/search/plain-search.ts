@@ -1,19 +1,19 @@
-/** The search without ripgrep: in a thread of its own, because a regular expression may take for ever. */
+/** The search without ripgrep. The search runs in a separate thread, because a regular expression may never finish. */
 import { Worker } from 'node:worker_threads';
 import type { ProjectPlace } from '../project/project-path.ts';
 import { ToolError } from '../tool-error.ts';
 import type { FoundLine, Query } from './query.ts';
 
-/** The query as a message to the thread: an instance of `HiddenFolders` cannot be sent. */
+/** The query in a form that can be sent to the thread, because an instance of `HiddenFolders` cannot be sent. */
 export interface SearchTask extends Omit<Query, 'place'> {
   place: Omit<ProjectPlace, 'hidden'>;
   hiddenFolders: readonly string[];
 }
 
-/** A message of the thread. */
+/** A message from the thread to the server. */
 export type SearchMessage = { lines: FoundLine[] } | { problem: string } | { done: true };
 
-/** The lines found, by file name. Rejects with ToolError. */
+/** Yields the found lines, by file name. Rejects with ToolError. */
 export async function* plainSearch(query: Query, signal: AbortSignal): AsyncGenerator<FoundLine> {
   const { hidden, ...place } = query.place;
   const search: SearchTask = { ...query, place, hiddenFolders: hidden.paths };

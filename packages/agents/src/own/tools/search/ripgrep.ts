@@ -1,4 +1,7 @@
-/** Searches with ripgrep. Its results are read again from the files themselves, opened so that no link leads out. */
+/**
+ * Searches with ripgrep. The lines that ripgrep reports are read again from the files themselves, which are opened in a
+ * way that follows no link out of the project.
+ */
 import { headOf } from '@liminal/protocol';
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
@@ -11,14 +14,14 @@ import { openFile, openFolder, type OpenFile } from '../project/project-path.ts'
 import { ToolError } from '../tool-error.ts';
 import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** Longer records of ripgrep are not read completely (bytes). */
+/** The longest record of ripgrep that is read completely, in bytes. */
 const maxRecordBytes = 1024 * 1024;
-/** How many characters of ripgrep's error output are kept. */
+/** The most characters of ripgrep's error output that are kept. */
 const maxErrorOutput = 2_000;
 
 /**
- * The path of ripgrep: `@vscode/ripgrep` contains it in npm packages, one per platform, and downloads nothing when it is
- * installed; otherwise the user's own. Undefined if there is none.
+ * The path of ripgrep: from `@vscode/ripgrep`, which has it in npm packages, one for each platform, and downloads
+ * nothing when it is installed; otherwise the user's own ripgrep. Undefined if there is no ripgrep.
  * @param loadDependency - For tests: returns the dependency's path.
  */
 export async function findRipgrep(
@@ -34,7 +37,7 @@ export async function findRipgrep(
   }
 }
 
-/** The found lines, by file name. Rejects with ToolError that has ripgrep's own words. */
+/** Yields the found lines, by file name. Rejects with a ToolError that has ripgrep's own message. */
 export async function* ripgrep(
   program: string,
   query: Query,
@@ -73,7 +76,7 @@ const args = ({ pattern, glob, ignoreCase, context }: Query): string[] => [
   '--no-config',
   '--json',
   '--no-require-git',
-  // Keep the file's bytes, so that offsets in it stay correct.
+  // Without a conversion of encodings, ripgrep's offsets are those of the file's own bytes.
   '--encoding=none',
   '--sort=path',
   `--max-filesize=${maxFileBytes}`,
@@ -84,7 +87,7 @@ const args = ({ pattern, glob, ignoreCase, context }: Query): string[] => [
   '--',
 ];
 
-/** The file of the last line, held open. */
+/** Holds open the file of the last line. */
 class OneFile {
   readonly #query: Query;
   #name = '';
@@ -94,7 +97,7 @@ class OneFile {
     this.#query = query;
   }
 
-  /** The file; undefined if it cannot be opened within the project, or does not exist. */
+  /** Returns the open file; undefined if it does not exist, or cannot be opened in the project. */
   async open(name: string): Promise<OpenFile | undefined> {
     if (name === this.#name) return this.#file;
     await this.close();
@@ -117,11 +120,14 @@ class OneFile {
 interface RipgrepRecord {
   path: string;
   isMatch: boolean;
-  /** Absent from a record that was too long. */
+  /** The place and bytes of the line; absent if the record was too long. */
   at?: { line: number; offset: number; bytes: Buffer };
 }
 
-/** The line if the file has it: ripgrep follows a link that replaces a file during the search, so each line is checked. */
+/**
+ * Yields a line only if the file in the project contains it. ripgrep follows a link that replaces a file during the
+ * search, so each line is checked.
+ */
 async function* verifiedLines(
   { isMatch, at }: RipgrepRecord,
   name: string,
@@ -146,7 +152,7 @@ async function* runRipgrep(
 ): AsyncGenerator<RipgrepRecord> {
   const child = spawn(program, [...args], {
     cwd,
-    // With the process mark, ripgrep ends with the server in any case.
+    // The process mark makes sure that ripgrep ends with the server.
     env: { LC_ALL: 'C.UTF-8', ...processMark('tools').env },
     stdio: [input ?? 'ignore', 'pipe', 'pipe'],
     signal,
@@ -173,12 +179,12 @@ async function* runRipgrep(
   }
 }
 
-/** Resolves when ripgrep has ended, with its exit code, or with the reason why it could not be started. */
+/** Resolves when ripgrep has ended: with its exit code, or with the reason why it could not be started. */
 function exitCodeOf(child: ChildProcess): Promise<number | string | null> {
   return new Promise((resolve) => {
     child.once('close', resolve);
     child.on('error', (error) => {
-      // Being stopped also emits an error; the exit follows later.
+      // Stopping the process also emits `error`; the exit follows later.
       if (child.pid === undefined) resolve(String(error));
     });
   });
@@ -199,7 +205,7 @@ async function* records(output: Readable): AsyncGenerator<RipgrepRecord> {
       const end = chunk.indexOf(10, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
-      // Keep the beginning of a record that is too long: it names the file.
+      // Of a record that is too long, the beginning is kept, because it has the file's name.
       if (length <= maxRecordBytes) chunks.push(part);
       if (end < 0) break;
       const found = take();
@@ -220,7 +226,7 @@ const LineRecord = z.object({
   }),
 });
 
-/** The record; undefined if it is not about a line, or the file's name is not text. */
+/** Parses a record; undefined if the record is not about a line, or if the file's name is not text. */
 function readRecord(json: Buffer): RipgrepRecord | undefined {
   const { success, data: record } = LineRecord.safeParse(JSON.parse(json.toString('utf8')));
   if (!success) return undefined;
@@ -229,7 +235,7 @@ function readRecord(json: Buffer): RipgrepRecord | undefined {
   return { path: path.text, isMatch: record.type === 'match', at: { line, offset, bytes } };
 }
 
-/** The data in the beginning of a record that is too long. */
+/** Reads the file's name from the beginning of a record that is too long. */
 function readStart(json: Buffer): RipgrepRecord | undefined {
   const start = /^\{"type":"(match|context)","data":\{"path":\{"text":("(?:[^"\\]|\\.)*")\}/;
   const [, type, path] = start.exec(json.toString('utf8', 0, 64 * 1024)) ?? [];

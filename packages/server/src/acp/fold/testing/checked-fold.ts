@@ -23,7 +23,7 @@ export interface FoldOptions {
   isLive?: boolean;
 }
 
-/** The updates of a run, event by event. Checks each update against the official schema. */
+/** Returns the updates of a run that is folded event by event. Checks each update against the official schema. */
 export function foldCheckedEvents(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false }: FoldOptions = {},
@@ -39,7 +39,7 @@ export function foldCheckedEvents(
   return { updates: told, state };
 }
 
-/** The updates from `from` to these events, in one step. */
+/** Returns the updates from the state `from` to the state after these events, in one step. */
 export function foldCheckedSnapshot(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false, isLive = false }: FoldOptions = {},
@@ -51,7 +51,7 @@ export function foldCheckedSnapshot(
   return { updates: checked(told), state };
 }
 
-/** The updates of a run with these payloads after its start. */
+/** Returns the updates of a run with these payloads after `response_start`. */
 export function updatesOf(
   payloads: readonly EventPayload[],
   telling?: FoldOptions,
@@ -59,7 +59,7 @@ export function updatesOf(
   return updatesIn(foldCheckedEvents(runOf([start, ...payloads]), telling).updates);
 }
 
-/** The same updates, computed in one step from the whole run. */
+/** Returns the same updates, computed in one step from the whole run. */
 export function replayOf(
   payloads: readonly EventPayload[],
   telling?: FoldOptions,

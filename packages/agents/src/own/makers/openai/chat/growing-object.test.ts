@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingObject } from './growing-object.ts';
 
-/** Whether the pieces together are a complete object. */
+/** Whether the pieces together form a complete object. */
 function isWhole(...pieces: readonly string[]): boolean {
   const object = new GrowingObject();
   for (const piece of pieces) object.add(piece);

@@ -1,6 +1,9 @@
 const [quote, backslash] = ['"', '\\'];
 
-/** A JSON text that arrives in pieces; knows whether it is a complete object so far. Each character is read once. */
+/**
+ * A JSON text that arrives in pieces; reports whether the text so far is a complete object. Each character is read only
+ * once.
+ */
 export class GrowingObject {
   #state: 'before' | 'open' | 'whole' | 'other' = 'before';
   #depth = 0;

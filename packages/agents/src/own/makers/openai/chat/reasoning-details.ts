@@ -1,9 +1,9 @@
 import { isRecord } from '../../../../base/parse-line.ts';
 
-/** Fields whose pieces are joined; other fields come whole. */
+/** The fields whose pieces are joined; other fields arrive whole. */
 const grown = ['text', 'summary', 'data'];
 
-/** OpenRouter's `reasoning_details`: reasoning for the maker of the model, partly encrypted, in pieces. */
+/** OpenRouter's `reasoning_details`: reasoning in the form of the model's maker, partly encrypted, in pieces. */
 export class ReasoningDetails {
   readonly #parts = new Map<unknown, Record<string, unknown>>();
 
@@ -24,7 +24,7 @@ export class ReasoningDetails {
     }
   }
 
-  /** Returns and removes everything collected so far. */
+  /** Returns the details collected so far, and clears them. */
   take(): Record<string, unknown>[] {
     const parts = [...this.#parts.values()];
     this.#parts.clear();

@@ -44,7 +44,7 @@ const tool = (id: string, content: string) => ({ role: 'tool', tool_call_id: id,
 const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
 const imagePart = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 
-test('a request asks for a stream with usage', () => {
+test('a request asks for a stream and for token counts', () => {
   expect(chatRequest(request([said('user', 'hi')]))).toEqual({
     model: 'qwen3',
     messages: [{ role: 'user', content: 'hi' }],
@@ -53,7 +53,7 @@ test('a request asks for a stream with usage', () => {
   });
 });
 
-test('instructions, tools and effort are there if they are set', () => {
+test('instructions, tools and effort are sent if they are set', () => {
   const face = { name: 'ls', description: 'Lists.', parameters: { type: 'object' } };
   const whole = request([], { instructions: 'Be short.', tools: [face], effort: 'low' });
   expect(chatRequest(whole)).toMatchObject({
@@ -63,7 +63,7 @@ test('instructions, tools and effort are there if they are set', () => {
   });
 });
 
-test('text and calls of one answer are one message, and the outputs follow in the calls’ order', () => {
+test('text and calls of one answer form one message, followed by the outputs in the order of the calls', () => {
   expect(
     messages(
       said('user', 'list'),
@@ -88,7 +88,7 @@ test('text and calls of one answer are one message, and the outputs follow in th
   ]);
 });
 
-test('text and calls after an output are also one message', () => {
+test('text and calls after an output form the next message', () => {
   const next = [said('agent', 'And now.'), call('b'), output('b', 'B')];
   expect(messages(call('a'), output('a', 'A'), ...next).slice(2)).toEqual([
     { role: 'assistant', content: 'And now.', tool_calls: [toolCall('b')] },
@@ -96,7 +96,7 @@ test('text and calls after an output are also one message', () => {
   ]);
 });
 
-test('a user’s message between a call and its output is moved after the output', () => {
+test('a user message between a call and its output is moved behind the output', () => {
   expect(messages(call('a'), said('user', 'wait'), output('a', 'A'), said('agent', 'ok'))).toEqual([
     { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
     tool('a', 'A'),
@@ -105,7 +105,7 @@ test('a user’s message between a call and its output is moved after the output
   ]);
 });
 
-test('a call id that a later answer repeats has its own output', () => {
+test('if a later answer repeats a call id, each of the two calls has its own output', () => {
   expect(messages(call('a'), output('a', '1'), call('a'), output('a', '2'))).toEqual([
     { role: 'assistant', content: null, tool_calls: [toolCall('a')] },
     tool('a', '1'),
@@ -114,13 +114,13 @@ test('a call id that a later answer repeats has its own output', () => {
   ]);
 });
 
-test('successive messages of a user are joined, and notices are left out', () => {
+test('successive user messages are joined, and notices are left out', () => {
   expect(messages(said('user', 'one'), said('system', 'A notice.'), said('user', 'two'))).toEqual([
     { role: 'user', content: 'one\n\ntwo' },
   ]);
 });
 
-test('a user’s files are parts of their message', () => {
+test('files of a user message are parts of the message', () => {
   const pdf = { uri: 'blob:1', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
   const blocks: ContentBlock[] = [
     image,
@@ -164,7 +164,7 @@ test.each([
   ]);
 });
 
-test('a message of text only is sent as one string, which every server accepts', () => {
+test('a message with only text is sent as one string, which every server accepts', () => {
   const blocks: ContentBlock[] = [
     { type: 'resource', resource: { uri: 'blob:2', name: 'a.txt', text: 'words' } },
     { type: 'resource_link', uri: 'file:///tmp/a.ts', name: 'a.ts' },
@@ -174,7 +174,7 @@ test('a message of text only is sent as one string, which every server accepts',
   ]);
 });
 
-test('images of a tool are sent after all outputs', () => {
+test('images that tools return are sent after all outputs', () => {
   expect(
     messages(call('a'), call('b'), output('a', 'picture', [image]), output('b', 'B')).slice(1),
   ).toEqual([
@@ -192,7 +192,7 @@ test('additional fields of a call are sent back to the server', () => {
   });
 });
 
-test('a request for text only still lists the tools, and forbids calls', () => {
+test('a request for text only still lists the tools, but forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(chatRequest(request([], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ function: { name: 'f' } }],

@@ -20,8 +20,9 @@ type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
 /**
- * The body of a Chat Completions request. It leaves out reasoning, for which this interface has no field, except with calls
- * to a server that wants it back, and also system messages for people, plans, approvals and errors.
+ * The body of a Chat Completions request. Reasoning is left out, because this API has no field for it, except with
+ * calls to a server that requires the reasoning. System messages for people, plans, approvals and errors are left out
+ * as well.
  */
 export function chatRequest(request: ModelRequest): ChatRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
@@ -41,7 +42,7 @@ export function chatRequest(request: ModelRequest): ChatRequestBody {
   };
 }
 
-/** All items of one side before the next item of the other side. */
+/** All successive items of one role: of the user, or of the model. */
 type RoleMessage =
   | { role: 'user'; parts: MessagePart[] }
   | { role: 'assistant'; text: string; reasoning: string; calls: CallItem[] };
@@ -60,16 +61,16 @@ function messagesOf(
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
-      // Without it, OpenRouter's models reject the calls.
+      // OpenRouter's models reject calls without these details.
       ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
-    // A model must get the outputs of its calls before any other message.
+    // The outputs of the calls must come before any other message.
     return [answer, ...outputs.of(calls)];
   });
 }
 
-/** Joins successive items of one side: some models accept only one message of a side at a time. */
+/** Joins successive items of one role, because some models accept only one message of a role in a row. */
 function groupByRole(conversation: readonly OutputItem[]): RoleMessage[] {
   const all: RoleMessage[] = [];
   const assistant = (): Extract<RoleMessage, { role: 'assistant' }> => {
@@ -86,7 +87,7 @@ function groupByRole(conversation: readonly OutputItem[]): RoleMessage[] {
     const asked = messageFrom(item, 'user');
     if (item.type === 'function_call_output') isAnswered = true;
     if (isAnswered && (answer !== undefined || item.type === 'function_call')) {
-      // After an output, the model's next item belongs to its next answer.
+      // After an output, the model's next item begins its next answer.
       all.push({ role: 'assistant', text: '', reasoning: '', calls: [] });
       isAnswered = false;
     }
@@ -118,7 +119,7 @@ const messageFrom = (item: OutputItem, origin: MessageItem['origin']): MessageIt
 
 function toolCall(call: CallItem): ToolCall {
   const { callId, name, arguments: input } = call;
-  // Gemini rejects a call without the extra content that it sent with the call.
+  // Gemini rejects a call without the extra content that came with the call.
   const extra = ownRaw(call)?.['extra_content'];
   return {
     id: callId,
@@ -128,7 +129,7 @@ function toolCall(call: CallItem): ToolCall {
   };
 }
 
-/** The outputs of a conversation; each is used once, because call ids may be repeated. */
+/** The outputs of a conversation. Each output is used once, because call ids may be repeated. */
 class Outputs {
   readonly #byCall = new Map<string, CallOutput[]>();
 
@@ -141,7 +142,10 @@ class Outputs {
     }
   }
 
-  /** Outputs in the order of the calls, then a user message with the parts that a tool message cannot contain. */
+  /**
+   * Returns the outputs in the order of the calls, then a user message with the parts that a tool message cannot
+   * contain.
+   */
   of(calls: readonly CallItem[]): ChatMessage[] {
     const taken = calls.flatMap(({ callId, name }) => {
       const output = this.#byCall.get(callId)?.shift();
@@ -158,7 +162,7 @@ class Outputs {
   }
 }
 
-/** Text without other parts is one string: not every server accepts parts. */
+/** Text without other parts is sent as one string, because some servers accept no parts. */
 function userContent(parts: readonly MessagePart[]): string | UserPart[] {
   const sent = parts.map((part) =>
     isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,

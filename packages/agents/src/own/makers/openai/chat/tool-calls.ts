@@ -5,27 +5,27 @@ import type { CallIds } from '../call-ids.ts';
 import { GrowingObject } from './growing-object.ts';
 import type { CallPiece } from './wire.ts';
 
-/** The most calls of one answer, because each piece is compared with every call. */
+/** The most calls of one answer; limited because each piece is compared with every call. */
 const mostCalls = 1_000;
 
 interface StreamedCall {
   index: number | undefined;
-  /** The server's id, from the first piece that has one. */
+  /** The server's id, from the first piece with an id. */
   ownId: string | undefined;
   callId: string;
-  /** Undefined until the call's item has begun. */
+  /** The id of the call's item; undefined until the item has begun. */
   itemId: string | undefined;
   name: string;
   arguments: string;
   /** The arguments as JSON. */
   input: GrowingObject;
-  /** Other fields of the call's pieces. */
+  /** The other fields of the call's pieces. */
   more: Record<string, unknown>;
 }
 
 /**
- * Assembles the tool calls of one answer from their pieces. Servers differ in how a piece names its call: by an index, by an
- * id in the first piece, in the second, in all or in none, by a name once or in every piece.
+ * Assembles the tool calls of one answer from their pieces. Servers differ in how a piece refers to its call: by an
+ * index; by an id in the first piece, the second, all pieces or none; by a name in one piece or in every piece.
  */
 export class ToolCalls {
   readonly #writer: AnswerWriter;
@@ -51,7 +51,10 @@ export class ToolCalls {
     return this.#calls.length === 0;
   }
 
-  /** Ends the items of all calls. @param more - Raw data that is kept with the first call. */
+  /**
+   * Ends the items of all calls.
+   * @param more - Raw data that is stored with the first call.
+   */
   finish(more: Record<string, unknown> = {}): ModelCall[] {
     Object.assign(this.#calls[0]?.more ?? {}, more);
     return this.#calls.map((call) => {
@@ -63,7 +66,7 @@ export class ToolCalls {
     });
   }
 
-  /** The call that a piece continues; undefined if the piece begins a call. */
+  /** Returns the call that a piece continues; undefined if the piece begins a call. */
   #find(piece: CallPiece, touched: ReadonlySet<StreamedCall>): StreamedCall | undefined {
     const { index, id, name, text } = readCallDelta(piece);
     const isAt = (call: StreamedCall): boolean =>
@@ -71,13 +74,13 @@ export class ToolCalls {
     const named = id && this.#calls.findLast((call) => call.ownId === id && isAt(call));
     if (named) return named;
     const call = this.#calls.findLast(isAt);
-    // A piece without a name begins no call, even with a new id: some servers make up an id for each chunk.
+    // A piece without a name begins no call, even if its id is new, because some servers invent an id for each chunk.
     if (call === undefined || name === '') return call;
     const isOther =
       (call.name !== '' && call.name !== name) ||
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
-      // A second call of the same tool, from a server that numbers no calls.
+      // The piece begins a second call of the same tool; the server sends no indexes.
       (text !== '' && call.input.isComplete);
     return isOther ? undefined : call;
   }

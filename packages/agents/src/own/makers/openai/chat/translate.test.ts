@@ -5,7 +5,7 @@ import { doneItems, payloadsOf, streamOf } from '../../../../testing/collected-t
 import { translateTurn } from '../../../../testing/translated-turn.ts';
 import { ChatTranslator } from './translate.ts';
 
-/** The chunk of the official API reference, with another delta. */
+/** The chunk from the official API reference, with another delta. */
 const chunk = (delta: object, finishReason: string | null = null) => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
@@ -16,7 +16,7 @@ const chunk = (delta: object, finishReason: string | null = null) => ({
 });
 const opening = chunk({ role: 'assistant', content: '' });
 const end = (reason: string) => chunk({}, reason);
-/** A chunk with pieces of tool calls. */
+/** A chunk with pieces of tool calls as its delta. */
 const pieces = (...calls: object[]) => chunk({ tool_calls: calls });
 const usage = {
   ...opening,
@@ -41,7 +41,7 @@ const play = (chunks: Iterable<unknown>): Promise<EventPayload[]> =>
     ),
   );
 
-/** The items of an answer. */
+/** The items that an answer with these chunks has. */
 const items = async (...chunks: unknown[]): Promise<OutputItem[]> =>
   doneItems(await play([opening, ...chunks]));
 
@@ -73,7 +73,7 @@ test('content extends a message', async () => {
 });
 
 test.each(['reasoning_content', 'reasoning'])(
-  'reasoning in %s extends a reasoning item, which ends when the text begins',
+  'reasoning in %s extends a reasoning item, which ends when the answer’s text begins',
   async (field) => {
     const seen = await play([
       opening,
@@ -99,13 +99,13 @@ test.each(['reasoning_content', 'reasoning'])(
   },
 );
 
-test('reasoning that is sent in both fields is written once', async () => {
+test('reasoning that a server sends in two fields is written once', async () => {
   expect(await items(chunk({ reasoning_content: 'a', reasoning: 'a' }), end('stop'))).toMatchObject(
     [{ content: 'a' }],
   );
 });
 
-test('a new id starts a call with this id, its name, and its first arguments', async () => {
+test('a piece with a new id begins a call with this id, a name and the first arguments', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'call_a', type: 'function', function: { name: 'ls', arguments: '' } }),
@@ -136,7 +136,7 @@ test('a new id starts a call with this id, its name, and its first arguments', a
   ]);
 });
 
-test('arguments extend the call with their index', async () => {
+test('arguments are appended to the call with the same index', async () => {
   const seen = await play([
     opening,
     pieces({ index: 0, id: 'a', function: { name: 'ls', arguments: '' } }),
@@ -153,7 +153,7 @@ test('arguments extend the call with their index', async () => {
   ]);
 });
 
-test('a text before a call ends before the call', async () => {
+test('a text that came before a call ends before the call begins', async () => {
   const piece = { index: 0, id: 'a', function: { name: 'ls', arguments: '{}' } };
   const seen = await play([opening, chunk({ content: 'Looking.' }), pieces(piece), end('stop')]);
   expect(seen.map(({ type }) => type)).toEqual([
@@ -202,7 +202,7 @@ test.each(['tool_calls', 'stop', 'function_call'])(
 );
 
 test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
-  'a turn ends with the finish reason %s and its usage',
+  'a turn ends with the finish reason %s and its token counts',
   async (reason) => {
     const counted = { inputTokens: 19, outputTokens: 10, cacheReadInputTokens: 5 };
     expect((await play([opening, chunk({ content: 'a' }), end(reason), usage])).slice(-2)).toEqual([
@@ -212,7 +212,7 @@ test.each(['stop', 'length', 'content_filter', 'tool_calls'])(
   },
 );
 
-test('of the usage in every chunk, only the last counts', async () => {
+test('if every chunk reports token counts, only the last counts are used', async () => {
   const early = { ...chunk({ content: 'a' }), usage: { prompt_tokens: 19, completion_tokens: 1 } };
   const last = { ...end('stop'), usage: { prompt_tokens: 19, completion_tokens: 2 } };
   const seen = await play([opening, early, last]);
@@ -333,7 +333,7 @@ test('whole calls without id and index are separate calls, even of the same tool
   expect(new Set(seen.map(([id]) => id)).size).toBe(3);
 });
 
-test('arguments may be an object, and the call a deprecated function call', async () => {
+test('arguments may be an object, and a call may be a deprecated function call', async () => {
   const object = { index: 0, id: 'a', function: { name: 'ls', arguments: { p: 'x' } } };
   expect(await calls(pieces(object), end('tool_calls'))).toEqual([['a', 'ls', '{"p":"x"}']]);
   const old = [
@@ -344,7 +344,7 @@ test('arguments may be an object, and the call a deprecated function call', asyn
   expect(await calls(...old)).toEqual([[made, 'ls', '{}']]);
 });
 
-test('additional fields of a call, and an id that came late, are kept', async () => {
+test('additional fields of a call, and a late id, are stored', async () => {
   const signed = { extra_content: { google: { thought_signature: 'x' } } };
   const seen = await items(
     pieces({ index: 0, function: named, ...signed }),
@@ -354,7 +354,7 @@ test('additional fields of a call, and an id that came late, are kept', async ()
   expect(seen).toMatchObject([{ raw: { openai: { id: 'late', ...signed } } }]);
 });
 
-test('reasoning details are kept with the text that follows from them', async () => {
+test('reasoning details are stored with the text that follows them', async () => {
   const piece = (text: string) =>
     chunk({ content: text, reasoning_details: [{ type: 'reasoning.text', text, index: 0 }] });
   const whole = [{ type: 'reasoning.text', text: 'Yes.', index: 0 }];
@@ -372,7 +372,7 @@ test('empty deltas write nothing', async () => {
   ]);
 });
 
-test('a refusal becomes a message and the finish reason', async () => {
+test('the text of a refusal becomes a message, and sets the finish reason', async () => {
   const seen = await play([
     opening,
     chunk({ refusal: 'I will ' }),
@@ -383,7 +383,7 @@ test('a refusal becomes a message and the finish reason', async () => {
   expect(seen.at(-1)).toMatchObject({ type: 'response_done', finishReason: 'refusal' });
 });
 
-test('content parts become text and reasoning, and other parts are kept', async () => {
+test('content parts become text and reasoning, and other parts are stored as raw data', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:,' } };
   const content = [
     { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
@@ -396,14 +396,14 @@ test('content parts become text and reasoning, and other parts are kept', async 
   ]);
 });
 
-test('data without a field in items is kept with the next item that ends', async () => {
+test('data for which items have no field is stored with the next item that ends', async () => {
   const audio = { id: 'audio_1', data: 'AAAA' };
   expect(
     await items(chunk({ audio }), 'no chunk', chunk({ content: 'a' }), end('stop')),
   ).toMatchObject([{ content: 'a', raw: [{ audio }, 'no chunk'] }]);
 });
 
-test('a second answer, which was not requested, is kept', async () => {
+test('a second answer, which was not requested, is stored as raw data', async () => {
   const choice = { index: 1, delta: { content: 'other' }, finish_reason: null };
   const second = { ...opening, choices: [choice] };
   expect(await items(second, chunk({ content: 'a' }), end('stop'))).toMatchObject([
@@ -411,13 +411,13 @@ test('a second answer, which was not requested, is kept', async () => {
   ]);
 });
 
-test('raw data without an item gets an item', async () => {
+test('raw data that belongs to no item becomes an item', async () => {
   expect(await items({ choices: 'none' }, end('stop'))).toMatchObject([
     { type: 'message', origin: 'system', raw: [{ choices: 'none' }] },
   ]);
 });
 
-test('an answer that was not streamed can also be read', async () => {
+test('an answer that is not streamed can also be read', async () => {
   const message = {
     role: 'assistant',
     content: 'whole',
@@ -446,7 +446,7 @@ test.each([
   ]);
 });
 
-test('a stream that ends without a reason has broken off', async () => {
+test('a stream that ends without a finish reason counts as broken off', async () => {
   const seen = await play([opening, chunk({ content: 'half' })]);
   expect(seen.at(-1)).toMatchObject({
     type: 'response_error',
@@ -454,7 +454,7 @@ test('a stream that ends without a reason has broken off', async () => {
   });
 });
 
-/** A text that is cut anywhere. */
+/** A text, cut at arbitrary places. */
 const cutText = fc
   .tuple(fc.string({ unit: 'binary', maxLength: 30 }), fc.array(fc.nat(30), { maxLength: 6 }))
   .map(([text, cuts]) => {
@@ -467,7 +467,7 @@ const speech = fc.oneof(
   fc.record({ field: fc.constantFrom('reasoning_content', 'reasoning'), texts: cutText }),
 );
 
-test('however texts are cut, none is lost and none is repeated', async () => {
+test('texts may be cut at any place: no text is lost or repeated', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(speech, { maxLength: 5 }), async (speeches) => {
       const chunks = speeches.flatMap(({ field, texts }) =>
@@ -491,7 +491,7 @@ const naming = fc.record({
   repeatsName: fc.boolean(),
 });
 
-test('however calls are cut, named and interleaved, the result is the same calls', async () => {
+test('calls may be cut, named and interleaved in any way: the calls are the same', async () => {
   const call = fc.record({ name: fc.constantFrom('ls', 'cat'), pieces: cutText, naming });
   const order = fc.array(fc.nat(2), { maxLength: 20 });
   await fc.assert(
@@ -507,7 +507,7 @@ test('however calls are cut, named and interleaved, the result is the same calls
             fresh: true,
           };
           const id = ids === 'fresh' ? `id${index}:${count}` : `id${index}`;
-          // A new id with a name begins a new call.
+          // A piece with a new id and a name begins a new call.
           const isNamed = isFirst || (repeatsName && ids !== 'fresh');
           return {
             index,
@@ -526,7 +526,7 @@ test('however calls are cut, named and interleaved, the result is the same calls
   );
 });
 
-test('SAFE: an answer with an absurd number of calls ends with an error', async () => {
+test('SAFE: an answer with far too many calls ends with an error', async () => {
   const many = Array.from({ length: 60_000 }, (_, index) =>
     pieces({ index, id: `c${index}`, function: { name: 'read', arguments: '{}' } }),
   );

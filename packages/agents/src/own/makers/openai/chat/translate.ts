@@ -17,9 +17,9 @@ export class ChatTranslator {
   readonly #writer: AnswerWriter;
   readonly #calls: ToolCalls;
   readonly #details = new ReasoningDetails();
-  /** The open text; a text of another kind, or a call, ends it. */
+  /** The text that is open. A text of another kind, or a call, ends it. */
   #text: { kind: TextKind; itemId: string } | undefined;
-  /** The prefix of text item ids; the server's id of the answer once it is known. */
+  /** The prefix for the ids of text items: the server's id of the answer, once it is known. */
   #id = 'answer';
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -31,7 +31,10 @@ export class ChatTranslator {
     this.#calls = new ToolCalls(writer, ids);
   }
 
-  /** Reads a chunk. @throws ModelError if the chunk says that the answer failed. */
+  /**
+   * Reads a chunk of the answer.
+   * @throws ModelError if the chunk reports that the answer failed.
+   */
   read(data: unknown): void {
     if (isRecord(data) && (data['error'] != null || data['object'] === 'error')) {
       throw errorOfComplaint(readComplaint(data));
@@ -41,7 +44,7 @@ export class ChatTranslator {
     if (chunk.id) this.#id = chunk.id;
     if (chunk.usage != null) this.#usage = usageOf(chunk.usage);
     for (const choice of chunk.choices ?? []) {
-      // Only one answer was requested.
+      // The request asked for only one answer.
       if ((choice.index ?? 0) !== 0) this.#writer.keep(choice);
       else {
         this.#readChoice(choice.delta ?? choice.message, choice.finish_reason);
@@ -52,7 +55,8 @@ export class ChatTranslator {
   }
 
   /**
-   * The whole answer, once its stream has ended. @param isMarked - Whether the server has marked the end.
+   * Returns the whole answer, after its stream has ended.
+   * @param isMarked - Whether the server has marked the end.
    * @throws ModelError if the answer is not complete.
    */
   end(isMarked = false): ModelAnswer {
@@ -77,7 +81,7 @@ export class ChatTranslator {
     const { annotations } = delta;
     if (Array.isArray(annotations)) this.#citations.push(...citationsIn(annotations));
     this.#readText('reasoning', reasoning_content);
-    // Some servers send the reasoning in both fields.
+    // Some servers send the same reasoning in both fields.
     if (reasoning !== reasoning_content) this.#readText('reasoning', reasoning);
     this.#readText('message', content);
     if (typeof refusal === 'string' && refusal !== '') this.#isRefusal = true;
@@ -90,7 +94,7 @@ export class ChatTranslator {
     this.#keepRest(more);
   }
 
-  /** Reads a text, or parts, some of which may have text. */
+  /** Reads content that is a text or a list of parts; some of the parts may have text. */
   #readText(kind: TextKind, content: unknown): void {
     if (content === undefined || content === null) return;
     if (typeof content === 'string') return this.#appendText(kind, content);
@@ -129,7 +133,7 @@ export class ChatTranslator {
   #close(): ModelCall[] {
     const details = this.#details.take();
     const more = details.length > 0 ? { reasoning_details: details } : undefined;
-    // Reasoning details are sent back with a call; with a text answer they are only kept.
+    // With a call, reasoning details are sent back to the server; with a text answer they are only stored.
     if (more !== undefined && this.#calls.isEmpty) this.#writer.keep(more);
     this.#closeText();
     return this.#calls.finish(more);

@@ -1,6 +1,6 @@
 /**
- * The part of a `chat.completion.chunk` that is read: as in the official API reference, and as loose as other servers are.
- * A field of any other shape is not read, and the translator keeps it as raw data.
+ * The fields of a `chat.completion.chunk` that are read: those of the official API reference, in every shape that
+ * servers send. A field of another shape is not parsed, and the translator stores it as raw data.
  */
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ export const Delta = z.looseObject({
   reasoning_details: z.unknown().optional(),
   refusal: z.unknown().optional(),
   tool_calls: z.array(CallPiece).nullish(),
-  /** The predecessor of tool calls. */
+  /** The older form of a tool call. */
   function_call: z
     .looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() })
     .nullish(),
@@ -51,7 +51,7 @@ export const Chunk = z.looseObject({
       z.looseObject({
         index: z.number().nullish().catch(undefined),
         delta: Delta.nullish(),
-        /** Replaces `delta` in answers of a server that does not stream. */
+        /** Stands in place of `delta` in an answer that is not streamed. */
         message: Delta.nullish(),
         finish_reason: z.string().nullish().catch(undefined),
       }),

@@ -52,7 +52,7 @@ const output = (callId: string, text: string, blocks?: ContentBlock[]): OutputIt
   ...(blocks && { blocks }),
 });
 
-test('a request stores nothing, and asks for reasoning that can be sent back', () => {
+test('a request tells the server to store nothing, and to return reasoning that can be sent back', () => {
   expect(responsesRequest(request([user('hi')]))).toEqual({
     model: 'gpt-5',
     input: [{ role: 'user', content: 'hi' }],
@@ -63,7 +63,7 @@ test('a request stores nothing, and asks for reasoning that can be sent back', (
   });
 });
 
-test('instructions, tools and effort are there if they are set', () => {
+test('instructions, tools and effort are sent if they are set', () => {
   const tool = { name: 'ls', description: 'Lists.', parameters: { type: 'object' } };
   const whole = request([], { instructions: 'Be short.', tools: [tool], effort: 'low' });
   expect(responsesRequest(whole)).toMatchObject({
@@ -96,7 +96,7 @@ test('a conversation keeps its order: reasoning, parallel calls, their outputs, 
   ]);
 });
 
-test('reasoning of another maker, without encrypted content, or without a following item, is left out', () => {
+test('reasoning is left out if it is another maker’s, if it has no encrypted content, or if no item follows it', () => {
   const own = { openai: { id: 'rs_1', encrypted_content: 'gAAAA' } };
   const anthropic = { anthropic: { signature: 'x' } };
   // llama.cpp's form.
@@ -109,12 +109,12 @@ test('reasoning of another maker, without encrypted content, or without a follow
   ]);
 });
 
-test('reasoning that was kept among other raw values is found', () => {
+test('reasoning that is one of several raw values of its item is found', () => {
   const raw = [{ openai: { id: 'rs_1', encrypted_content: 'gAAAA' } }, { other: 1 }];
   expect(input(thought(raw), agent('a'))).toMatchObject([{ encrypted_content: 'gAAAA' }, {}]);
 });
 
-test('items that are not for the model are left out', () => {
+test('items that are only for people are left out', () => {
   expect(
     input(
       { type: 'message', id: 's', origin: 'system', content: 'A notice.' },
@@ -125,7 +125,7 @@ test('items that are not for the model are left out', () => {
   ).toEqual([]);
 });
 
-test('arguments are sent back as an object, whatever the model wrote', () => {
+test('arguments are sent back as an object, even if the model wrote something else', () => {
   expect(input(call('a', ''), call('b', '{"p":'), call('c', '[1]'))).toMatchObject([
     { arguments: '{}' },
     { arguments: '{"arguments":"{\\"p\\":"}' },
@@ -133,7 +133,7 @@ test('arguments are sent back as an object, whatever the model wrote', () => {
   ]);
 });
 
-test('a user’s files are parts of their message', () => {
+test('files of a user message are parts of the message', () => {
   const pdf = { uri: 'blob:1', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
   expect(
     input(
@@ -166,7 +166,7 @@ test('a user’s files are parts of their message', () => {
   ]);
 });
 
-test('images of a tool are sent in its output', () => {
+test('images that a tool returned are sent in the tool’s output', () => {
   const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AAAA' };
   expect(input(call('a'), output('a', 'a picture', [image])).slice(1)).toEqual([
     {
@@ -180,7 +180,7 @@ test('images of a tool are sent in its output', () => {
   ]);
 });
 
-test('a request for text only still lists the tools, and forbids calls', () => {
+test('a request for text only still lists the tools, but forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(responsesRequest(request([user('a')], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ name: 'f' }],
@@ -189,7 +189,7 @@ test('a request for text only still lists the tools, and forbids calls', () => {
   expect(responsesRequest(request([user('a')], { tools }))).not.toHaveProperty('tool_choice');
 });
 
-test('files of a tool whose type no server reads are only named', () => {
+test('files of a type that no server can read are only named in a tool’s output', () => {
   const zip = { uri: 'file:///a.zip', mimeType: 'application/zip', blob: 'UEsD' };
   const blocks: ContentBlock[] = [
     { type: 'image', mimeType: 'image/bmp', data: 'AAAA', name: 'a.bmp' },

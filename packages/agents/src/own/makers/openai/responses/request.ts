@@ -17,13 +17,14 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type InputPart = OpenAI.Responses.ResponseInputContent;
 
 export interface ResponsesOptions {
-  /** Whether the model may search the web with the server's own tool. */
+  /** Whether the model may search the web with the maker's own tool. */
   webSearch?: boolean | undefined;
 }
 
 /**
- * The body of a Responses request. Nothing is stored at the server, so the model's reasoning is sent back and forth
- * encrypted. Left out: system messages for people, plans, approvals, errors, and reasoning of other makers.
+ * The body of a Responses request. The server stores nothing, so the model's reasoning is sent to us encrypted, and
+ * sent back with the next request. The request leaves out system messages for people, plans, approvals, errors, and
+ * reasoning of other makers.
  */
 export function responsesRequest(
   request: ModelRequest,
@@ -31,7 +32,7 @@ export function responsesRequest(
 ): ResponsesRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
   const { made = new WeakMap() } = request;
-  // A model that calls no tools gets no search tool.
+  // Without any tools, the request has no search tool.
   const searches = webSearch && tools.length > 0;
   const searched = new Set(
     conversation.flatMap((item) => (isNativeSearch(item) ? item.callId : [])),
@@ -41,7 +42,7 @@ export function responsesRequest(
     ...(instructions !== '' && { instructions }),
     input: conversation.flatMap((item, index) => {
       if (item.type === 'reasoning' && !continuesAnswer(conversation[index + 1])) return [];
-      // A search by the server contains its result.
+      // The item of a search by the server also contains the search's result.
       if (item.type === 'function_call_output' && searched.has(item.callId)) return [];
       return once(made, item, toInputItems);
     }),
@@ -74,7 +75,7 @@ function once<From extends object, To>(
   return made.get(from) as To;
 }
 
-// Not strict, because a strict schema has no optional fields.
+// The tool is not strict, because a strict schema cannot have optional fields.
 const toolOf = (tool: ToolDefinition): OpenAI.Responses.FunctionTool => ({
   ...tool,
   type: 'function',
@@ -109,7 +110,7 @@ function toInputItems(item: OutputItem): InputItem[] {
   }
 }
 
-/** A search by a server of this interface is sent back unchanged. */
+/** Whether the item is a web search by a server with this API; such an item is sent back unchanged. */
 const isNativeSearch = (item: OutputItem): item is CallItem =>
   item.type === 'function_call' && ownRaw(item)?.['type'] === 'web_search_call';
 
@@ -124,11 +125,14 @@ function messageInput(item: Extract<OutputItem, { type: 'message' }>): InputItem
   }
   const phase = ownRaw(item)?.['phase'];
   const isPhase = phase === 'commentary' || phase === 'final_answer';
-  // Without `type`, llama.cpp does not recognize the item.
+  // llama.cpp does not recognize an item without `type`.
   return [{ type: 'message', role: 'assistant', content, ...(isPhase && { phase }) }];
 }
 
-/** Whether the next item continues the answer: reasoning is only accepted before the item that it led to. */
+/**
+ * Whether the next item belongs to the same answer: the server accepts reasoning only before the item that the
+ * reasoning led to.
+ */
 const continuesAnswer = (next: OutputItem | undefined): boolean =>
   next?.type === 'function_call' ||
   next?.type === 'reasoning' ||
@@ -137,12 +141,12 @@ const continuesAnswer = (next: OutputItem | undefined): boolean =>
 function reasoningOf(item: OutputItem): InputItem[] {
   const own = ownRaw(item);
   const { id, encrypted_content: encrypted } = own ?? {};
-  // llama.cpp sends an empty one.
+  // llama.cpp sends an empty text as the encrypted content.
   if (typeof encrypted !== 'string' || encrypted === '') return [];
   return [
     {
       type: 'reasoning',
-      // The server recognizes its reasoning by the encrypted content; the id is only a name.
+      // The server recognizes its reasoning by the encrypted content, so the id may be any name.
       ...(typeof id === 'string' ? { id } : { id: item.id }),
       summary: [],
       encrypted_content: encrypted,
@@ -158,7 +162,7 @@ function inputPart(part: MessagePart): InputPart {
       return { type: 'input_image', detail: 'auto', image_url: dataUrl(part) };
     case 'file':
       return { type: 'input_file', filename: part.name, file_data: dataUrl(part) };
-    // This interface does not support audio.
+    // This API does not support audio.
     case 'audio':
       return inputPart(missing(part.name, part.mimeType));
   }

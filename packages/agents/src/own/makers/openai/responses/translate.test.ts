@@ -48,7 +48,7 @@ const call = (text: string) => ({
   name: 'ls',
 });
 
-test('a message grows and ends with its item, and the turn ends with the answer and its usage', async () => {
+test('a message grows, and ends with its finished item; the turn ends with the finish reason and the token counts', async () => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 30 },
@@ -84,7 +84,7 @@ test('a message grows and ends with its item, and the turn ends with the answer 
   ]);
 });
 
-test('the parts of a reasoning summary become paragraphs, and encrypted content is kept', async () => {
+test('the parts of a reasoning summary become paragraphs, and encrypted content is stored', async () => {
   const item = { id: 'rs_1', type: 'reasoning', summary: [] };
   const delta = (summary_index: number, text: string) =>
     event('reasoning_summary_text.delta', { ...at(0, 'rs_1'), summary_index, delta: text });
@@ -114,7 +114,7 @@ test('the parts of a reasoning summary become paragraphs, and encrypted content 
   ]);
 });
 
-test('the complete reasoning of open models is shown', async () => {
+test('the full reasoning text of open models is shown', async () => {
   const seen = await play([
     event('reasoning_text.delta', { ...at(0, 'rs_1'), content_index: 0, delta: 'Hm.' }),
     completed(),
@@ -122,7 +122,7 @@ test('the complete reasoning of open models is shown', async () => {
   expect(doneItems(seen)).toMatchObject([{ type: 'reasoning', content: 'Hm.' }]);
 });
 
-test('a call grows with its arguments, and ends with the content of its item', async () => {
+test('a call grows with its streamed arguments, and ends with the content of its finished item', async () => {
   const delta = (text: string) =>
     event('function_call_arguments.delta', { ...at(0, 'fc_1'), delta: text });
   const seen = await play([
@@ -174,7 +174,7 @@ test('a refusal becomes a message and the finish reason', async () => {
   }
 });
 
-test('an incomplete answer gives the reason', async () => {
+test('an incomplete answer ends the turn with the reason', async () => {
   const response = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
   const seen = await play([textDelta('ha'), event('incomplete', { response })]);
   expect(doneItems(seen)).toMatchObject([{ content: 'ha' }]);
@@ -205,7 +205,7 @@ test.each([
 });
 
 test.each(['failed', 'cancelled'])(
-  'an answer that has %s ends the turn as an error, even if it does not say why',
+  'an answer with the status %s ends the turn as an error, even without a reason',
   async (status) => {
     expect((await play([textDelta('half'), event(status)])).at(-1)).toMatchObject({
       type: 'response_error',
@@ -216,7 +216,7 @@ test.each(['failed', 'cancelled'])(
   },
 );
 
-test('a stream that ends without a last event has broken off', async () => {
+test('a stream that ends without its last event counts as broken off', async () => {
   const seen = await play([textDelta('half'), done(0, message('half'))]);
   expect(seen.at(-1)).toMatchObject({
     type: 'response_error',
@@ -224,7 +224,7 @@ test('a stream that ends without a last event has broken off', async () => {
   });
 });
 
-test('unknown items and events are kept, once', async () => {
+test('unknown items and events are stored, each only once', async () => {
   const drawing = { id: 'ig_1', type: 'image_generation_call', status: 'completed' };
   const strange = event('strange', { value: 1 });
   const seen = await play([
@@ -248,7 +248,7 @@ const search = (action: object, more: object = {}) => ({
   ...more,
 });
 
-test('a web search begins at once, and is a call with its words and results', async () => {
+test('a web search is shown when it begins, and is a call with its search words and results', async () => {
   const item = search({
     type: 'search',
     query: 'a',
@@ -316,7 +316,7 @@ test.each([
   expect([call, result]).toMatchObject([{ title }, { output, success }]);
 });
 
-test('a message keeps its sources and its phase', async () => {
+test('a message keeps the model’s citations and the phase', async () => {
   const annotation = { type: 'url_citation', url: 'https://example.org' };
   const content = [{ type: 'output_text', text: 'a', annotations: [annotation] }];
   expect(
@@ -326,7 +326,7 @@ test('a message keeps its sources and its phase', async () => {
   ]);
 });
 
-test('content that was not streamed is read from its item, or from the answer', async () => {
+test('content that was not streamed is taken from the finished item, or from the whole answer', async () => {
   const items = [message('abc'), call('{}')];
   const late = [textDelta('ab'), done(0, items[0]!), done(1, items[1]!), completed()];
   const last = [textDelta('a'), done(0, items[0]!), completed({ output: items })];
@@ -339,7 +339,7 @@ test('content that was not streamed is read from its item, or from the answer', 
   }
 });
 
-test('a text that differs from the streamed text is replaced by the text of its item', async () => {
+test('if an item’s final text differs from the streamed text, the item ends with the final text', async () => {
   expect(
     doneItems(await play([textDelta('xyz'), done(0, message('abc')), completed()])),
   ).toMatchObject([{ content: 'abc' }]);
@@ -349,31 +349,31 @@ test('a text that differs from the streamed text is replaced by the text of its 
   ]);
 });
 
-test('an unannounced call gets the name from its item', async () => {
+test('an unannounced call gets its name from its finished item', async () => {
   const delta = event('function_call_arguments.delta', { ...at(0, 'fc_1'), delta: '{}' });
   expect(doneItems(await play([delta, done(0, call('{}')), completed()]))).toMatchObject([
     { id: 'fc_1', name: 'ls', arguments: '{}' },
   ]);
 });
 
-test('calls without an id get an id', async () => {
+test('a call without an id gets an id', async () => {
   const { call_id: _callId, ...nameless } = call('{}');
   expect(doneItems(await play([done(0, nameless), completed()]))).toMatchObject([
     { id: 'fc_1', callId: expect.stringMatching(/^call_[0-9a-f]{32}$/) },
   ]);
 });
 
-/** A text that is cut anywhere. */
+/** A text, cut at arbitrary places. */
 const cutText = fc.array(fc.string({ unit: 'binary', maxLength: 8 }), { maxLength: 6 });
 const output = fc.record({
   kind: fc.constantFrom('message', 'reasoning', 'function_call'),
   pieces: cutText,
   isAnnounced: fc.boolean(),
-  /** How many of its last pieces are not streamed. */
+  /** The number of pieces at the end that are not streamed. */
   lost: fc.nat(2),
 });
 
-test('however an answer is cut, the content of its items is written once', async () => {
+test('answers may be cut at any place: the content of their items is written once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(output, { maxLength: 4 }), async (outputs) => {
       const names = {

@@ -14,9 +14,9 @@ type OutputKind = 'message' | 'reasoning' | 'function_call' | 'web_search_call';
 interface StreamedItem {
   kind: OutputKind;
   itemId: string;
-  /** The whole text so far; the logged text may be cut. */
+  /** The whole text so far; the text in the log may be cut. */
   text: string;
-  /** The part that the text is in. */
+  /** The part of the item to which the last text belonged. */
   part: string | undefined;
   isDone: boolean;
   call: { callId: string; name: string } | undefined;
@@ -26,9 +26,9 @@ interface StreamedItem {
 export class ResponsesTranslator {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
-  /** By place in the output, or by id if the server sends no places. */
+  /** The open items, by place in the output, or by id if the server sends no places. */
   readonly #items = new Map<number | string, StreamedItem>();
-  /** Places of items of unknown types. */
+  /** The places in the output of items of unknown types. */
   readonly #unknown = new Set<number | string>();
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -41,20 +41,24 @@ export class ResponsesTranslator {
     this.#ids = ids;
   }
 
-  /** Reads an event. @throws ModelError if the event says that the answer failed. */
+  /**
+   * Reads an event of the stream.
+   * @throws ModelError if the event reports that the answer failed.
+   */
   read(data: unknown): void {
     if (isTextDelta(data))
       return this.#appendDelta(data, 'message', data.delta, data.content_index);
     const event = ResponsesEvent.safeParse(data).data;
     if (event !== undefined) return this.#readEvent(event);
-    // A server that does not stream sends the answer itself, or only an error.
+    // A server that does not stream sends the whole answer, or only an error.
     if (isRecord(data) && data['object'] === 'response') return this.#finish(data, undefined);
     if (isRecord(data) && data['error'] != null) throw errorOfComplaint(readComplaint(data));
     this.#writer.keep(data);
   }
 
   /**
-   * The whole answer, once its stream has ended. @param isMarked - Whether the server has marked the end.
+   * Returns the whole answer, after its stream has ended.
+   * @param isMarked - Whether the server has marked the end.
    * @throws ModelError if the answer is not complete.
    */
   end(isMarked = false): ModelAnswer {
@@ -127,7 +131,7 @@ export class ResponsesTranslator {
     if (item.content?.some(({ refusal }) => refusal !== undefined)) this.#isRefusal = true;
     this.#citations.push(...citationsIn(annotationsOf(item)));
     const text = wholeText(item);
-    // The finished item repeats the whole text after its pieces.
+    // The finished item has the whole text again.
     const isOther = text !== '' && !this.#settle(open, text);
     this.#done(open, { ...(isOther && changedText(open, text)), ...ownOf(item) });
   }
@@ -146,7 +150,7 @@ export class ResponsesTranslator {
     });
   }
 
-  /** The item of an event; begins the item if it was not announced. */
+  /** Returns the open item that an event is about. If the server did not announce the item, begins the item. */
   #open(event: ResponsesEvent, kind: OutputKind, item?: ResponseItem): StreamedItem {
     const place = itemKey(event, item);
     const known = this.#items.get(place);
@@ -174,13 +178,16 @@ export class ResponsesTranslator {
     if (delta === '') return;
     const open = this.#open(event, kind);
     const part = `${event.type}:${index}`;
-    // Parts of reasoning become paragraphs; parts of a message continue its line.
+    // Parts of reasoning become paragraphs, while parts of a message are joined.
     const isNext = kind === 'reasoning' && open.part !== undefined && open.part !== part;
     open.part = part;
     this.#append(open, isNext ? `${between}${delta}` : delta);
   }
 
-  /** Adds the missing rest of the whole text. Returns false if the whole text is different. */
+  /**
+   * Appends the part of the full text that was not streamed. Returns false if the full text does not begin with the
+   * streamed text.
+   */
   #settle(open: StreamedItem, fullText: string): boolean {
     if (!fullText.startsWith(open.text)) return false;
     this.#append(open, fullText.slice(open.text.length));
@@ -200,7 +207,7 @@ export class ResponsesTranslator {
   }
 
   /**
-   * @param outcome - The status in the last event. Default: the answer's own status.
+   * @param outcome - The status in the last event. Default: the status in the answer.
    * @throws ModelError if the answer failed.
    */
   #finish(response: unknown, outcome: string | undefined): void {
@@ -214,7 +221,7 @@ export class ResponsesTranslator {
     }
     const reason = answer?.incomplete_details?.reason ?? status;
     if (reason === 'error' || answer?.status === 'error') throw endedInError();
-    // Items that were not streamed appear here for the first time.
+    // Items that were not streamed are read here.
     for (const [index, item] of (answer?.output ?? []).entries()) {
       if (!this.#has(index, item)) this.#itemDone({ type: '', output_index: index, item });
     }
@@ -233,7 +240,7 @@ export class ResponsesTranslator {
   }
 }
 
-/** Events whose content is repeated in other events. */
+/** Events whose content is also in other events. */
 const silent = new Set(
   [
     'created',
@@ -256,7 +263,7 @@ const silent = new Set(
   ].map((name) => `response.${name}`),
 );
 
-/** Whether the event is a text delta, as most are; needs no schema. */
+/** Whether the event is a text delta; checked without a schema, because most events are text deltas. */
 function isTextDelta(data: unknown): data is ResponsesEvent & { delta: string } {
   if (!isRecord(data) || data['type'] !== 'response.output_text.delta') return false;
   const { delta, output_index: place, content_index: part, item_id: id } = data;
@@ -295,7 +302,7 @@ function searchCallOf({ action }: Partial<ResponseItem>): ReturnType<typeof webS
   });
 }
 
-/** A search at its beginning: most servers send the search words only at the end. */
+/** The item of a search that has begun; most servers send the search words only at its end. */
 const searchFace = (id: string, item: Partial<ResponseItem> = {}): OutputItem => ({
   type: 'function_call',
   id,
@@ -321,13 +328,13 @@ function wholeText(item: ResponseItem): string {
   return [...parts, ...(item.summary ?? []).map(({ text = '' }) => text)].join(between);
 }
 
-/** The change for a text that differs from the streamed text. */
+/** The fields that change if the final text differs from the streamed text. */
 function changedText(open: StreamedItem, text: string): Partial<OutputItem> {
   open.text = text;
   return open.kind === 'function_call' ? { arguments: text } : { content: text };
 }
 
-/** Raw data of an item: the part that only the maker can read, for the next request, and unknown fields. */
+/** The raw data of an item: the encrypted content, which is sent back with the next request, and unknown fields. */
 function ownOf(item: ResponseItem): { raw?: unknown } {
   const { id, type, status: _status, role: _role, ...fields } = item;
   const { content: _content, summary: _summary, ...rest } = fields;

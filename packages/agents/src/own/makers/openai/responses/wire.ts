@@ -1,9 +1,9 @@
-/** The part of the Responses API's stream that is read. */
+/** The fields of the Responses API's stream that are read. */
 import { z } from 'zod';
 
 const TextPart = z.looseObject({ type: z.string().optional(), text: z.string().optional() });
 
-/** An item of the output: announced by `output_item.added`, complete in `output_item.done`. */
+/** An item of the output: announced by `output_item.added`, and complete in `output_item.done`. */
 export const ResponseItem = z.looseObject({
   type: z.string(),
   id: z.string().nullish(),
