@@ -6,7 +6,7 @@ export { describeFile } from './files/describe-file.ts';
 export type { Files, Upload } from './files/files.ts';
 export { fileUri, localUri, withUri } from './files/local-uri.ts';
 export type { FileStorage } from './files/storage.ts';
-export { ApiError, describeError, isRetryable as isForLater } from './http/api-error.ts';
+export { ApiError, describeError, isRetryable } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
 /** The reducer of a run's events (seed 001), which history also uses, and the functions that render its result. */
 export {
@@ -21,11 +21,7 @@ export { type RunMessage, runMessages } from './run/run-messages.ts';
 export type { RunStore, RunView } from './run/run-store.ts';
 export { applyMessage } from './session/apply-message.ts';
 export { applyOlderPage } from './session/history.ts';
-export {
-  continuationNote as goesOnWords,
-  type JoinedTurn,
-  joinTurns,
-} from './session/join-turns.ts';
+export { continuationNote, type JoinedTurn, joinTurns } from './session/join-turns.ts';
 export type { SessionStore } from './session/session-store.ts';
 export { stopReason } from './session/stop-reason.ts';
 export { emptyView, type PendingMessage, type SessionView, type TurnView } from './session/view.ts';

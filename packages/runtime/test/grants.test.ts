@@ -1,6 +1,6 @@
 /** The lasting permissions of a project, in Liminal's own tool loop. */
 import { createModelProviders } from '@liminal/agents/models';
-import { type Act, calls, loudEcho, says, ScriptedClient } from '@liminal/agents/testing';
+import { type Act, calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { StorageError } from '@liminal/storage';
 import { afterEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await world.end();
 });
 
-const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), says('It was loud.')];
+const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), repliesWith('It was loud.')];
 
 async function start(times: number): Promise<World> {
   const client = new ScriptedClient(Array.from({ length: times }, loud).flat());

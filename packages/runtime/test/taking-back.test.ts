@@ -1,7 +1,7 @@
 /** Resetting the conversation to before a message: what the model gets next, what the log keeps, what readers see. */
 import { cannotRewind, ProviderError, type StoredTurn } from '@liminal/agents';
 import { createModelProviders } from '@liminal/agents/models';
-import { says, ScriptedClient } from '@liminal/agents/testing';
+import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { type ContentBlock, type HistoryPage, takenBack } from '@liminal/protocol';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -25,7 +25,7 @@ async function idle({ runtime }: World, sessionId: string): Promise<void> {
 
 /** A session with a bare model whose answers are A1, A2 and so on. */
 async function modelTalk(): Promise<Talk & { client: ScriptedClient }> {
-  const answers = Array.from({ length: 9 }, (_, at) => says(`A${at + 1}`));
+  const answers = Array.from({ length: 9 }, (_, at) => repliesWith(`A${at + 1}`));
   const client = new ScriptedClient(answers);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const agents = () => createModelProviders({ servers, tools: [] });

@@ -1,6 +1,6 @@
 /** Turns of Liminal's own tool loop that wait for a user: they continue after the server has ended. */
 import { createModelProviders } from '@liminal/agents/models';
-import { calls, says, ScriptedClient, type Act, loudEcho } from '@liminal/agents/testing';
+import { calls, repliesWith, ScriptedClient, type Act, loudEcho } from '@liminal/agents/testing';
 import { afterEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
@@ -27,7 +27,7 @@ test.each(['crash', 'close'] as const)(
   async (how) => {
     const { world, client } = await start([
       calls(['echo', { text: 'loud' }]),
-      says('It was loud.'),
+      repliesWith('It was loud.'),
     ]);
     const { sessionId } = await world.runtime.createSession({
       cliType: 'openai',

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { ID_MAX } from '@liminal/protocol';
+import { idMax } from '@liminal/protocol';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { upgradeOf } from './auth/access.ts';
 import { refuseBrokenRequest, refuseExpectation } from './http/broken-requests.ts';
@@ -26,7 +26,7 @@ const keepAliveMs = 72_000;
 /** Returns Fastify's options for a server with these limits. */
 export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boolean }) {
   return {
-    routerOptions: { maxParamLength: ID_MAX },
+    routerOptions: { maxParamLength: idMax },
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,

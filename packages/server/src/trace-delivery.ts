@@ -1,7 +1,7 @@
 import type { StreamEvent } from '@liminal/protocol';
 import {
   type Outgoing,
-  overriding,
+  overrideMethods,
   type Runtime,
   Stage,
   type TracedRun,
@@ -49,7 +49,7 @@ export function traceDelivery(
     return { kind: 'events', events: delivered(feed.events, new Delivery(tracing, name), leave) };
   };
 
-  return overriding(runtime, { subscribe, followRun });
+  return overrideMethods(runtime, { subscribe, followRun });
 }
 
 /** Limits the number of traced readers. */

@@ -7,4 +7,4 @@ export * from './event-log.ts';
 export * from './yield-to-event-loop.ts';
 export * from './response-store.ts';
 export * from './storage.ts';
-export { sessionIdsOf as idsOf } from './store/session-ids.ts';
+export { sessionIdsOf } from './store/session-ids.ts';

@@ -9,6 +9,6 @@ export { loudEcho } from '../own/loop/testing/echo.ts';
 export {
   type Act,
   calls,
-  repliesWith as says,
+  repliesWith,
   ScriptedClient,
 } from '../own/loop/testing/scripted-client.ts';

@@ -1,13 +1,13 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LearntStores } from '@liminal/runtime';
+import type { SessionListStorage } from '@liminal/runtime';
 import { readSmall } from './read-small.ts';
 
 /**
  * Stores in the data folder what agents reported about their own stores, such as titles of conversations; only the
  * owner can read the file.
  */
-export function agentSessionsFile(dataDir: string): LearntStores {
+export function agentSessionsFile(dataDir: string): SessionListStorage {
   const path = join(dataDir, 'agent-sessions.json');
   const draft = `${path}.new`;
   return {

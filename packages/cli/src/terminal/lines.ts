@@ -1,5 +1,5 @@
 /** A session's items as lines for a terminal. */
-import { goesOnWords, type JoinedTurn, stopReason } from '@liminal/client';
+import { continuationNote, type JoinedTurn, stopReason } from '@liminal/client';
 import { markHidden, type UpsertObject } from '@liminal/protocol';
 import type { TranscriptLine } from '../transcript.ts';
 import { linesOf, mark, oneRow, withMarkedRows } from './rows.ts';
@@ -92,7 +92,7 @@ function formatOutcome({ outcome, options }: Of<'approval'>): string {
 
 function formatTurn(turn: JoinedTurn): string {
   const { status, error, continuedBy } = turn;
-  if (continuedBy !== undefined) return withMark(goesOnWords(turn));
+  if (continuedBy !== undefined) return withMark(continuationNote(turn));
   if (status === 'aborted') return '! The turn was stopped.';
   if (status === 'error') return `! The turn failed: ${error?.message ?? 'no reason was given'}`;
   const reason = stopReason(turn);

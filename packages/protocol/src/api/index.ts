@@ -5,7 +5,7 @@ export {
   type OperationArguments,
   requestArguments,
   fillPath,
-  idMax as ID_MAX,
+  idMax,
   type Methods,
   type Operation,
   requestParts,

@@ -4,7 +4,7 @@ import {
   requestArguments,
   commands,
   fillPath,
-  ID_MAX,
+  idMax,
   type Operation,
   operations,
   requestParts,
@@ -59,7 +59,7 @@ describe('arguments from an untrusted source', () => {
   test.each([
     ['an id is missing', operations.editQueued, ['s', undefined, 'Hi']],
     ['an id is not a text', operations.cancel, [{ id: 's' }]],
-    ['an id is too long', operations.cancel, ['s'.repeat(ID_MAX + 1)]],
+    ['an id is too long', operations.cancel, ['s'.repeat(idMax + 1)]],
     ['a field is missing', operations.editQueued, ['s', 't']],
     ['a field has the wrong type', operations.setConfig, ['s', 'model', 1]],
     ['the body is not an object', operations.answerApproval, ['s', 'a', 'yes']],

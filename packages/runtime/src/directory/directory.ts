@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CliProvider, ProviderRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, McpServers, SessionSummary } from '@liminal/protocol';
-import { idsOf, type ResponseStore, type SessionRecord } from '@liminal/storage';
+import { sessionIdsOf, type ResponseStore, type SessionRecord } from '@liminal/storage';
 import { BlobKeeper } from '../blobs/index.ts';
 import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
@@ -230,7 +230,7 @@ export class Directory {
 
   async #summarizeFound(found: readonly FoundSession[]): Promise<SessionSummary[]> {
     const records = await this.#store.listSessions();
-    const known = new Set(records.flatMap(idsOf));
+    const known = new Set(records.flatMap(sessionIdsOf));
     const others = found.filter(({ sessionId }) => !known.has(sessionId));
     const deleted = new Set(
       await this.#store.findDeleted(others.map(({ sessionId }) => sessionId)),
@@ -416,7 +416,7 @@ export class Directory {
 
   /** Removes a deleted session from memory. */
   async #close(session: Session): Promise<void> {
-    for (const id of idsOf(session.record)) this.#deleted.add(id);
+    for (const id of sessionIdsOf(session.record)) this.#deleted.add(id);
     this.#open.delete(session.record.sessionId);
     await session.deleted();
     await session.close();

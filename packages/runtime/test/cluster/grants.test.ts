@@ -1,5 +1,5 @@
 import { createModelProviders } from '@liminal/agents/models';
-import { calls, loudEcho, says, ScriptedClient } from '@liminal/agents/testing';
+import { calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
 import { startServers } from './servers.ts';
@@ -8,7 +8,7 @@ const approvals = (reader: Reader) =>
   [...reader.items.values()].filter((item) => item.type === 'approval');
 
 test('a project’s grants are listed and removed on every server, whichever owns its sessions', async () => {
-  const acts = [1, 2, 3].flatMap(() => [calls(['echo', { text: 'loud' }]), says('So.')]);
+  const acts = [1, 2, 3].flatMap(() => [calls(['echo', { text: 'loud' }]), repliesWith('So.')]);
   const client = new ScriptedClient(acts);
   const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const servers = await startServers(() =>

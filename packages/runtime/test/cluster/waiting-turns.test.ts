@@ -1,5 +1,5 @@
 import { createModelProviders } from '@liminal/agents/models';
-import { calls, loudEcho, says, ScriptedClient } from '@liminal/agents/testing';
+import { calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
 import { type Server, startServers } from './servers.ts';
@@ -13,7 +13,10 @@ test.each([
 ])(
   'a permission request that is open when its server %s is asked again by another server, and can be answered on any',
   async (_, end) => {
-    const client = new ScriptedClient([calls(['echo', { text: 'loud' }]), says('It was loud.')]);
+    const client = new ScriptedClient([
+      calls(['echo', { text: 'loud' }]),
+      repliesWith('It was loud.'),
+    ]);
     const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
     const servers = await startServers(() =>
       createModelProviders({ servers: model, tools: [loudEcho] }),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { serverOperations } from '@liminal/protocol';
-import { othersFirst, type Runtime } from '@liminal/runtime';
+import { yieldToEventLoop, type Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
 import { RequestError } from './errors.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
@@ -62,7 +62,7 @@ export function sendExport(
 async function* inBytes(file: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of file) {
     yield typeof piece === 'string' ? Buffer.from(piece) : piece;
-    await othersFirst();
+    await yieldToEventLoop();
   }
 }
 

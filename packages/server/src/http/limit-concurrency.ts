@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { FairSemaphore, othersFirst } from '@liminal/runtime';
+import { FairSemaphore, yieldToEventLoop } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The most responses of one route that are made at the same time. */
@@ -29,7 +29,7 @@ export function limitConcurrency() {
       // Node gives a response its socket only when all earlier responses have been sent.
       if (!reply.raw.socket) await eitherOf([reply.raw, 'socket'], [raw, 'close']);
       await start(request, reply);
-      await othersFirst();
+      await yieldToEventLoop();
       if (!raw.socket.destroyed) return;
       end(reply);
       reply.hijack();

@@ -3,13 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { createModelProviders } from '@liminal/agents/models';
-import { says, ScriptedClient } from '@liminal/agents/testing';
+import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { expect, test } from 'vitest';
 import { stage } from './editor.ts';
 
 function bareModel() {
-  const client = new ScriptedClient([says('One.'), says('Two.')]);
+  const client = new ScriptedClient([repliesWith('One.'), repliesWith('Two.')]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const [provider] = createModelProviders({ servers, tools: [] });
   return { client, provider: provider! };

@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
 import { createModelProviders } from '@liminal/agents/models';
-import { type Act, calls, says, ScriptedClient } from '@liminal/agents/testing';
+import { type Act, calls, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { builtInTools } from '@liminal/agents/tools';
 import { acpAgent, type Step } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,7 +35,7 @@ const again = calls(['list', {}], ['read', { path: 'a.txt' }]);
 const editing = calls(['edit', { path: 'a.txt', oldText: 'unsaved', newText: 'changed' }]);
 
 test('a bare model reads the editor’s unsaved text', async () => {
-  const { open, told, path, problems } = await withModel(reading, says('I see.'));
+  const { open, told, path, problems } = await withModel(reading, repliesWith('I see.'));
   const zed = await open('saved\nunsaved\n');
   const sessionId = await zed.create();
   await zed.prompt(sessionId, 'Read it.');
@@ -45,7 +45,7 @@ test('a bare model reads the editor’s unsaved text', async () => {
 });
 
 test('a bare model’s edit is made in the editor, after a person has permitted it', async () => {
-  const { open, told, path } = await withModel(editing, says('Done.'));
+  const { open, told, path } = await withModel(editing, repliesWith('Done.'));
   const buffers = new Map([[path, 'saved\nunsaved\n']]);
   const zed = await open('', { buffers });
   const sessionId = await zed.create();
@@ -56,7 +56,12 @@ test('a bare model’s edit is made in the editor, after a person has permitted 
 });
 
 test('an editor without file access, and an editor that has disconnected, get no requests', async () => {
-  const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
+  const { open, told } = await withModel(
+    reading,
+    repliesWith('I see.'),
+    again,
+    repliesWith('I see.'),
+  );
   const plain = await open('unsaved', { capabilities: {} });
   const sessionId = await plain.create();
   const zed = await open('unsaved in Zed');
@@ -70,7 +75,12 @@ test('an editor without file access, and an editor that has disconnected, get no
 });
 
 test('with two editors, the agent reads from the editor that sent the prompt', async () => {
-  const { open, told } = await withModel(reading, says('I see.'), again, says('I see.'));
+  const { open, told } = await withModel(
+    reading,
+    repliesWith('I see.'),
+    again,
+    repliesWith('I see.'),
+  );
   const [one, two] = [await open('unsaved in one'), await open('unsaved in two')];
   const sessionId = await one.create();
   await two.load(sessionId);
@@ -81,7 +91,7 @@ test('with two editors, the agent reads from the editor that sent the prompt', a
 });
 
 test('when an editor disconnects during a read, the file is read from disk and the turn continues', async () => {
-  const { open, told, runtime } = await withModel(reading, says('I see.'));
+  const { open, told, runtime } = await withModel(reading, repliesWith('I see.'));
   const zed = await open('unsaved', { beforeUse: (_, editor) => editor.leave() });
   const sessionId = await zed.create();
   await expect(zed.prompt(sessionId, 'Read it.')).rejects.toThrow('ACP connection closed');
@@ -90,7 +100,7 @@ test('when an editor disconnects during a read, the file is read from disk and t
 });
 
 test('when an editor disconnects during a write, the model is told that the outcome is unknown', async () => {
-  const { open, told, runtime, path } = await withModel(editing, says('I see.'));
+  const { open, told, runtime, path } = await withModel(editing, repliesWith('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method, editor) => (method === 'write' ? editor.leave() : undefined),
   });
@@ -102,7 +112,7 @@ test('when an editor disconnects during a write, the model is told that the outc
 });
 
 test('if an editor refuses to write, the model gets the editor’s message', async () => {
-  const { open, told, path } = await withModel(editing, says('I see.'));
+  const { open, told, path } = await withModel(editing, repliesWith('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method) => {
       if (method === 'write') throw new Error('The buffer is locked.');
@@ -115,7 +125,7 @@ test('if an editor refuses to write, the model gets the editor’s message', asy
 });
 
 test('an editor that has opened the project through a link gets paths through that link', async () => {
-  const { editor, told, workspace } = await withModel(reading, says('I see.'));
+  const { editor, told, workspace } = await withModel(reading, repliesWith('I see.'));
   const link = join(workspace.home, 'link');
   symlinkSync(workspace.projectDir, link);
   const buffers = new Map([[join(link, 'a.txt'), 'unsaved']]);

@@ -7,7 +7,7 @@ import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { createCodexProvider } from '@liminal/agents/codex';
 import { createDemoProvider } from '@liminal/agents/demo';
 import { createModelProviders } from '@liminal/agents/models';
-import { calls, says, ScriptedClient } from '@liminal/agents/testing';
+import { calls, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import {
   acpAgent,
   answer,
@@ -61,7 +61,7 @@ async function codex({ home }: Workspace) {
 function bareModel() {
   const client = new ScriptedClient([
     calls(['mcp__greeter__greet', { name: 'Ada' }]),
-    says('Done.'),
+    repliesWith('Done.'),
   ]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const mcpServers = { greeter: greeter('Configured') };

@@ -1,10 +1,10 @@
 import { createModelProviders } from '@liminal/agents/models';
-import { says, ScriptedClient } from '@liminal/agents/testing';
+import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { stage } from './editor.ts';
 
 test('an editor that loads a session does not get turns that were taken back, and an attached editor gets a notice about them', async () => {
-  const client = new ScriptedClient(['A1', 'A2', 'A3'].map((text) => says(text)));
+  const client = new ScriptedClient(['A1', 'A2', 'A3'].map((text) => repliesWith(text)));
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const { editor, runtime } = await stage({
     provide: () => createModelProviders({ servers, tools: [] })[0]!,

@@ -1,6 +1,6 @@
 import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
-import { Announcements, Appender, RedisEventLog, RedisFollowing, RunStreams } from './log/index.ts';
+import { Announcements, Appender, RedisEventLog, RedisFollowers, RunStreams } from './log/index.ts';
 import {
   RedisBoard,
   RedisInboxes,
@@ -43,7 +43,7 @@ export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const announcements = new Announcements(link, keys);
   const appender = new Appender(streams, announcements, link.isCluster);
   link.onConnectionLost(() => appender.forgetAll());
-  const followers = new RedisFollowing(streams, reader);
+  const followers = new RedisFollowers(streams, reader);
   const log = new RedisEventLog(
     { streams, announcements, appender, followers },
     options.settledTtlMs ?? 60_000,

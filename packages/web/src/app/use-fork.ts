@@ -1,4 +1,4 @@
-import { isForLater, newId } from '@liminal/client';
+import { isRetryable, newId } from '@liminal/client';
 import { useClient } from '@liminal/client/react';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 import { useNavigation } from './navigation.tsx';
@@ -22,7 +22,7 @@ export function useFork(): (sessionId: string, turnId?: string) => Promise<void>
       const id = unanswered.current.get(turnId ?? '') ?? newId();
       unanswered.current.delete(turnId ?? '');
       const fork = await requests.fork(sessionId, { turnId, sessionId: id }).catch((error) => {
-        if (turnId !== undefined && isForLater(error)) unanswered.current.set(turnId, id);
+        if (turnId !== undefined && isRetryable(error)) unanswered.current.set(turnId, id);
         throw error;
       });
       latest.current(fork.sessionId);

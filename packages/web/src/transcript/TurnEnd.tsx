@@ -1,4 +1,4 @@
-import { goesOnWords, type JoinedTurn, stopReason, type TurnView } from '@liminal/client';
+import { continuationNote, type JoinedTurn, stopReason, type TurnView } from '@liminal/client';
 import { continueMessage, isInterruption, isServerTurn } from '@liminal/protocol';
 import { Check, Copy } from 'lucide-react';
 import { Button, IconButton } from '../look/controls.tsx';
@@ -63,7 +63,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
 
 /** The end of a turn that was cut off and is continued by a later turn, which repeats its questions. */
 function ContinuedNote({ turn }: { turn: JoinedTurn }) {
-  const words = goesOnWords(turn);
+  const words = continuationNote(turn);
   if (words === undefined) return null;
   return (
     <div className={css.end} data-status="gone-on">

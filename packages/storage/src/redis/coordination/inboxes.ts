@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Inboxes, Unsubscribe } from '../../coordination.ts';
-import { type Keys, patiently, type RedisLink, scripts } from '../connection/index.ts';
+import { type Keys, retryWhile, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 
 /** An inbox whose opener has been silent for this long counts as closed, ms. */
@@ -39,7 +39,7 @@ export class RedisInboxes implements Inboxes {
     // Until the inbox is open again, no server can send to it, so retry. After a reconnect, commands may fail longer
     // than reads.
     const keepOpen = () => {
-      keeping ??= patiently(() => this.#closers.has(close), keep)
+      keeping ??= retryWhile(() => this.#closers.has(close), keep)
         .catch(() => undefined)
         .then(() => {
           keeping = undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Signal } from '../../signal.ts';
 import type { Task, TaskState, TaskQueue, TaskSide } from '../../coordination.ts';
-import { isReply, type Keys, patiently, type RedisLink, scripts } from '../connection/index.ts';
+import { isReply, type Keys, retryWhile, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry, StreamReader } from '../streams/index.ts';
 
 /** The consumer group by which workers share the tasks. */
@@ -131,7 +131,7 @@ export class RedisTaskQueue implements TaskQueue {
 
   /** Takes a task that no worker has; undefined if there is none. */
   async #next(worker: string, stopSignal: AbortSignal): Promise<Task | undefined> {
-    const entry = await patiently(
+    const entry = await retryWhile(
       () => !stopSignal.aborted,
       async () => this.#link.run(scripts.takeTask, [this.#keys.tasks], [group, worker]),
       async (error) => {

@@ -1,9 +1,9 @@
 import type { StreamEvent } from '@liminal/protocol';
 import type { FollowOptions } from '../../event-log.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
-import { patiently } from '../connection/index.ts';
+import { retryWhile } from '../connection/index.ts';
 import { Followers } from '../../log/followers.ts';
-import { idOf, type StreamReader } from '../streams/index.ts';
+import { entryIdOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
 
@@ -82,7 +82,7 @@ export class RedisFollowers {
   }
 
   #watch(runId: string, tail: RunTail): () => void {
-    const stop = this.#reader.watch(this.#streams.keyOf(runId), idOf(tail.lastSeq), {
+    const stop = this.#reader.watch(this.#streams.keyOf(runId), entryIdOf(tail.lastSeq), {
       onEntries: (entries) => {
         tail.take(entries);
         if (tail.state === 'closed') stop();
@@ -112,8 +112,8 @@ export class RedisFollowers {
     this.#followers.notify(runId);
   }
 
-  /** Retries like `patiently`; undefined once the answer is no longer needed. */
+  /** Retries like `retryWhile`; undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
-    return patiently(() => isWanted() && !this.#closed, attempt);
+    return retryWhile(() => isWanted() && !this.#closed, attempt);
   }
 }

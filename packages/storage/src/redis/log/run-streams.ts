@@ -6,9 +6,9 @@ import { isForeignKey, isReply, type Keys, type RedisLink, scripts } from '../co
 import {
   encodeConstants,
   fieldsOf,
-  idOf,
+  entryIdOf,
   progressOf,
-  rowOf,
+  eventRowOf,
   type StreamEntry,
   valuesOf,
   wirePayload,
@@ -72,7 +72,7 @@ export class RunStreams {
     const [row] = rows;
     if (row === undefined) return false;
     try {
-      const how = ['NOMKSTREAM', idOf(row.seq), ...fieldsOf(runId, constants, row)];
+      const how = ['NOMKSTREAM', entryIdOf(row.seq), ...fieldsOf(runId, constants, row)];
       return (await this.#link.call('XADD', this.keyOf(runId), ...how)) !== null;
     } catch (error) {
       if (isReply(error, 'ERR The ID') || isForeignKey(error)) return false;
@@ -99,7 +99,7 @@ export class RunStreams {
     while (events.length < limit) {
       const count = Math.min(pageSize, limit - events.length);
       const entries = await this.#entries(runId, last, count);
-      const rows = entries.map(rowOf);
+      const rows = entries.map(eventRowOf);
       for (const row of rows) {
         if (row) events.push(decodeEvent(runId, constants, row));
       }
@@ -124,7 +124,7 @@ export class RunStreams {
   }
 
   async #entries(runId: string, after: number, count: number): Promise<StreamEntry[]> {
-    const from = idOf(Math.max(after, -1) + 1);
+    const from = entryIdOf(Math.max(after, -1) + 1);
     const key = this.#keys.events(runId);
     try {
       return (await this.#link.call('XRANGE', key, from, '+', 'COUNT', count)) as StreamEntry[];

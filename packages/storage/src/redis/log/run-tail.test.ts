@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { idOf, type StreamEntry } from '../streams/index.ts';
+import { entryIdOf, type StreamEntry } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 
 const constants = { sessionId: 's', turnId: 't', traceContext: { traceparent: 'p' } };
@@ -9,7 +9,7 @@ const entries = (from: number, to: number): StreamEntry[] =>
   Array.from({ length: to - from + 1 }, (_, index) => {
     const payload = JSON.stringify({ type: 'item_delta', itemId: 'a', deltaContent: '.' });
     const row = ['type', 'item_delta', 'timestamp', '2026-01-01T00:00:00.000Z', 'payload', payload];
-    return [idOf(from + index), row];
+    return [entryIdOf(from + index), row];
   });
 
 const seqs = (tail: RunTail, after: number) => tail.since(after)?.map(({ seq }) => seq);

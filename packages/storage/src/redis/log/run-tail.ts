@@ -3,7 +3,7 @@ import { isTerminal } from '@liminal/protocol';
 import type { RunConstants } from '../../log/event-rows.ts';
 import { decodeEvent } from '../../log/event-rows.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
-import { constantsIn, rowOf, type StreamEntry } from '../streams/index.ts';
+import { constantsIn, eventRowOf, type StreamEntry } from '../streams/index.ts';
 
 /** The most events, and characters of events, that are kept for followers that are nearly up to date. */
 const window = { events: 256, characters: 1_000_000 };
@@ -52,7 +52,7 @@ export class RunTail {
 
   take(entries: StreamEntry[]): void {
     for (const entry of entries) {
-      const row = rowOf(entry);
+      const row = eventRowOf(entry);
       this.#constants ??= constantsIn(entry);
       if (row === undefined || this.#constants === undefined) {
         this.#closed = true;

@@ -1,4 +1,4 @@
-import { type Announced, announcedIn, GROUP } from '../log/index.ts';
+import { type Announced, announcedIn, group } from '../log/index.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
@@ -18,7 +18,7 @@ export class Claims {
   /** Creates the group, unless it exists. */
   async prepare(): Promise<void> {
     try {
-      await this.#link.call('XGROUP', 'CREATE', this.#keys.runs, GROUP, '0', 'MKSTREAM');
+      await this.#link.call('XGROUP', 'CREATE', this.#keys.runs, group, '0', 'MKSTREAM');
     } catch (error) {
       if (!isReply(error, 'BUSYGROUP')) throw error;
     }
@@ -32,7 +32,7 @@ export class Claims {
 
   /** Claims a run that no worker has claimed; undefined if there is none. */
   async next(worker: string): Promise<Announced | undefined> {
-    const how = ['GROUP', GROUP, worker, 'COUNT', 1, 'STREAMS', this.#keys.runs, '>'];
+    const how = ['GROUP', group, worker, 'COUNT', 1, 'STREAMS', this.#keys.runs, '>'];
     const reply = (await this.#link.call('XREADGROUP', ...how)) as [string, StreamEntry[]][] | null;
     const entry = reply?.[0]?.[1][0];
     return entry && announcedIn(entry);
@@ -43,7 +43,7 @@ export class Claims {
     const taken: Announced[] = [];
     let cursor = '0-0';
     do {
-      const how = [GROUP, worker, idleMs, cursor, 'COUNT', pageSize];
+      const how = [group, worker, idleMs, cursor, 'COUNT', pageSize];
       const reply = await this.#link.call('XAUTOCLAIM', this.#keys.runs, ...how);
       const [next, entries] = reply as [string, (StreamEntry | null)[]];
       for (const entry of entries) {
@@ -57,18 +57,18 @@ export class Claims {
 
   /** Renews all claims of this worker and returns them, including claims whose answer was lost. */
   async renewAll(worker: string): Promise<Announced[]> {
-    const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [GROUP, worker]);
+    const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [group, worker]);
     return (reply as StreamEntry[]).map(announcedIn);
   }
 
   /** Removes workers that have no claims and have been silent for this long. */
   async removeIdleWorkers(idleMs: number): Promise<void> {
-    await this.#link.run(scripts.bury, [this.#keys.runs], [GROUP, idleMs]);
+    await this.#link.run(scripts.bury, [this.#keys.runs], [group, idleMs]);
   }
 
   /** Frees this worker's claims for others. */
   async releaseAll(worker: string): Promise<void> {
     const keys = [this.#keys.runs, this.#keys.announced];
-    await this.#link.run(scripts.letGo, keys, [GROUP, worker]);
+    await this.#link.run(scripts.letGo, keys, [group, worker]);
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunClaim, RunRegistry } from '../../coordination.ts';
 import type { Announced, Announcements, RunStreams } from '../log/index.ts';
 import type { Claims } from './claims.ts';
-import { isReply, patiently } from '../connection/index.ts';
+import { isReply, retryWhile } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 import { RegistryWorker } from './worker.ts';
 
@@ -174,9 +174,9 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.notify();
   }
 
-  /** Retries like `patiently`; undefined once the answer is no longer needed. */
+  /** Retries like `retryWhile`; undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
-    return patiently(isWanted, attempt, async (error) => {
+    return retryWhile(isWanted, attempt, async (error) => {
       // A Redis that has lost its data has also lost the consumer group, so create the group again.
       if (isReply(error, 'NOGROUP')) await this.#parts.claims.prepare().catch(() => {});
     });

@@ -6,9 +6,9 @@ export {
   constantsIn,
   encodeConstants,
   fieldsOf,
-  entryIdOf as idOf,
+  entryIdOf,
   progressOf,
-  eventRowOf as rowOf,
+  eventRowOf,
   valuesOf,
   wirePayload,
 } from './rows.ts';

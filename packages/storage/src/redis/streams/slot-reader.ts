@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import {
-  BLOCK_MS,
+  blockMs,
   isForeignKey,
   isReply,
   type Keys,
@@ -109,7 +109,7 @@ export class SlotReader {
     const read = [...this.#watched].filter(([, { leftOutUntil = 0 }]) => leftOutUntil <= now);
     const keys = [this.#wakeKey, ...read.map(([key]) => key)];
     const ids = [this.#wakeAt, ...read.map(([, { at }]) => at)];
-    const wait = this.#isDisconnected ? [] : ['BLOCK', BLOCK_MS];
+    const wait = this.#isDisconnected ? [] : ['BLOCK', blockMs];
     this.#isWaiting = true;
     try {
       const how = ['COUNT', pageSize, ...wait, 'STREAMS'];
