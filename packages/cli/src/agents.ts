@@ -79,7 +79,10 @@ function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
   return { ...config, name, client, takesAudio: takesAudio(config) };
 }
 
-/** Only Chat Completions accepts audio. OpenAI's own server also has the Responses API, which is its default here. */
+/**
+ * Only Chat Completions accepts audio. OpenAI's own server also has the Responses API, which Liminal uses by default
+ * for that server.
+ */
 function takesAudio({ type, baseUrl, api }: Omit<ModelConfig, 'cliType'>): boolean {
   const apiInUse = api ?? (baseUrl === undefined ? 'responses' : 'chat');
   return type === 'openai' && apiInUse === 'chat';

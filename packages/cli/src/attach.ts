@@ -13,7 +13,7 @@ import {
 import mime from 'mime';
 import { ConfigError } from './config/errors.ts';
 
-/** A file of the command line (`--attach`). */
+/** A file that the command line names with `--attach`. */
 export interface AttachedFile {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;

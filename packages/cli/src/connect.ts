@@ -12,7 +12,7 @@ export interface ServerConnection {
   close: () => Promise<void>;
 }
 
-/** Connects to the server that runs on the data folder. Without one, starts a server that ends with the command. */
+/** Connects to the server that runs on the data folder. If no server runs, starts one that ends with the command. */
 export async function connect(config: Config): Promise<ServerConnection> {
   const running = await findServer(config.dataDir);
   if (running) {
@@ -33,7 +33,7 @@ export async function connect(config: Config): Promise<ServerConnection> {
   return { client, url, token, isShared: false, close };
 }
 
-/** Like `connect`, but also loads the session: only an agent's own store may have it. */
+/** Like `connect`, but also loads the session, which Liminal may not have read from the agent's own store yet. */
 export async function connectTo(sessionId: string, config: Config): Promise<ServerConnection> {
   const connection = await connect(config);
   try {

@@ -410,7 +410,8 @@ function serverOptions(command: Command): Command {
 }
 
 /**
- * Reads the configuration. Afterwards no agent can inherit its secrets, or read them in the environment of processes.
+ * Reads the configuration. Removes Liminal's variables from the environment: afterwards no agent can inherit their
+ * secrets, or read them in the environments of processes.
  */
 function configure(flags: Flags): Config {
   const own = takeOwnEnvironment();

@@ -13,7 +13,7 @@ export type TranscriptLine =
 export class Transcript {
   readonly #returned = new Set<string>();
 
-  /** The lines not returned before. An item is returned when it, or its turn, has ended. */
+  /** The lines that earlier calls have not returned. An item is returned when it, or its turn, has ended. */
   read({ turns }: { turns: readonly JoinedTurn[] }): TranscriptLine[] {
     return turns.flatMap((turn) => this.#readTurn(turn));
   }

@@ -31,9 +31,9 @@ const closeTimeoutMs = 5_000;
 const maxResponseBytes = 64 * 1024;
 
 /**
- * Opens a connection of lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory than all
- * the rest. Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or with the server's message if the server
- * refuses.
+ * Opens a connection that carries lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory
+ * than all the rest. Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or with the server's message if the
+ * server refuses.
  */
 export async function connectLines(
   { url, token, path }: AcpAddress,

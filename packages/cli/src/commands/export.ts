@@ -51,7 +51,9 @@ export async function exportSession(
   }
 }
 
-/** Loads the session first: only an agent's own store may have it, or Liminal may have only a part. */
+/**
+ * Loads the session first: Liminal may not have read the session from the agent's own store yet, or only a part of it.
+ */
 async function exportedFile({ requests }: LiminalClient, sessionId: string) {
   await requests.loadSession(sessionId).catch(() => undefined);
   return requests.exportSession(sessionId);

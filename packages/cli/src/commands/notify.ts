@@ -17,7 +17,7 @@ const CodexEvent = z.looseObject({
   'turn-id': z.string().min(1).optional(),
 });
 
-/** Expected errors after a notification from Codex: the turn has already ended, or is a turn of a terminal. */
+/** Expected errors after a notification from Codex: the turn has already ended, or was made in Codex's own terminal. */
 const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FOUND']);
 
 /**
@@ -33,7 +33,7 @@ export async function notify(what: string, flags: NotifyFlags, config: Config): 
 async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config): Promise<number> {
   const { 'thread-id': thread, 'turn-id': agentTurnId } = event;
   const isEnd = event.type === 'agent-turn-complete';
-  // Without both ids, a later turn might be ended.
+  // Both ids are required: without the turn's id, a later turn might be ended.
   if (!isEnd || thread === undefined || agentTurnId === undefined) return 0;
   if ((await findServer(config.dataDir)) === undefined) return 0;
   try {

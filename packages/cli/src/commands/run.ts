@@ -44,7 +44,7 @@ export interface RunFlags {
 
 /**
  * Sends one prompt. The answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
- * Ends when standard output is closed; on a shared server the turn then continues.
+ * The command ends when its standard output is closed. On a server that was already running, the turn then continues.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
@@ -96,7 +96,10 @@ async function createSession(client: LiminalClient, flags: RunFlags): Promise<st
   return (await client.requests.createSession(wanted)).sessionId;
 }
 
-/** A model's id may have colons, so the id of a model server's model gets the server's name as prefix. */
+/**
+ * The ids of models on a configured model server begin with that server's name, because an id may itself contain
+ * colons.
+ */
 function modelValue(model: string, cliType: string, { models }: Config): string {
   const isServers = models.some((server) => server.cliType === cliType);
   const isNamed = models.some((server) => model.startsWith(`${server.cliType}:`));
@@ -142,7 +145,8 @@ export class PrintedTurn {
   async follow(): Promise<number> {
     const interrupted = new AbortController();
     const cancel = () => void this.#stop(interrupted).catch(reportError);
-    // The first signal stops the turn. Afterwards there is no handler, so a second signal ends the process as usual.
+    // The first signal stops the turn. The first signal removes the handler, so a second signal ends the process as
+    // usual.
     process.once('SIGINT', cancel);
     console.error(`Session ${this.#sessionId}`);
     const outputClosed = outputClosedSignal(process.stdout);
@@ -214,7 +218,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Ends the question of the turn before: it was answered here or elsewhere. */
+  /** Closes the question of the previous turn, which was answered here or in another client. */
   #endBefore(): void {
     if (this.#questionTurnId === undefined) return;
     this.#questionTurnId = undefined;
@@ -225,7 +229,7 @@ export class PrintedTurn {
     this.#turn = turn;
     for (const line of this.#transcript.read({ turns: [turn] })) {
       if (line.kind === 'item' && line.item.type === 'approval') this.#closed(line.item);
-      // Programs get a line at once, even during a question.
+      // With `--json`, print each line at once, even while a question is open.
       if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
       this.#lines.push(line);
     }
@@ -238,7 +242,7 @@ export class PrintedTurn {
       this.#shownRequest.stop.abort(requestChanged);
   }
 
-  /** Stops asking a request that is over. */
+  /** Closes the question of a request that was answered or withdrawn. */
   #closed({ approvalId, itemId }: Approval): void {
     this.#lines = this.#lines.filter(
       (line) => line.kind !== 'approval' || line.item.itemId !== itemId,
@@ -275,7 +279,7 @@ export class PrintedTurn {
     if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
     if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
-    // Messages were streamed already, or just typed.
+    // The agent's messages were already streamed, and the person has just typed their own.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);
     if (text === '') return;
@@ -283,7 +287,10 @@ export class PrintedTurn {
     console.error(text);
   }
 
-  /** Asks a request, unless the request is on the screen: a turn that continues repeats its open requests. */
+  /**
+   * Asks a request unless it is already on the screen: a turn that continues another turn repeats that turn's open
+   * requests.
+   */
   async #ask(approval: Approval): Promise<void> {
     const { approvalId } = approval;
     if (this.#asking.has(approvalId)) return;
@@ -316,7 +323,7 @@ export class PrintedTurn {
     }
   }
 
-  /** A person's answer to the latest state of a request; undefined without an answer. */
+  /** Asks the person at the terminal about the latest state of a request. Resolves with undefined if nobody answers. */
   async #askHere(approval: Approval): Promise<ApprovalAnswer | undefined> {
     const request = latestRequest(this.#turn, approval);
     this.#shownRequest = request;
@@ -348,7 +355,7 @@ interface ShownRequest {
   stop: AbortController;
 }
 
-/** Why a question was aborted that is then asked again. */
+/** The reason for aborting a question whose request has changed: the new state is asked next. */
 const requestChanged = 'changed';
 
 /** The latest state of a request and its call. */
@@ -361,7 +368,7 @@ function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownR
   return { approval: latest, about, stop: new AbortController() };
 }
 
-/** Whether the turn has a newer state of the request than the screen. */
+/** Whether the turn's state of the request is newer than the state on the screen. */
 function isChanged({ approval, about }: ShownRequest, turn: JoinedTurn): boolean {
   if (waitingRequest(turn, approval) === undefined) return false;
   const now = latestRequest(turn, approval);

@@ -21,7 +21,7 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
       .flatMap(({ sessions }) => sessions)
       .filter(({ archived = false }) => archived === (flags.archived ?? false))
       .toSorted(pinnedThenNewest);
-    // Programs that read the lines rely on the title's place.
+    // Output that is not a terminal never gets the additional columns: programs rely on the position of the title.
     const isWide = process.stdout.isTTY && process.stdout.columns >= wide;
     for (const session of wanted) {
       console.log(flags.json ? sessionJson(session) : sessionLine(session, isWide));

@@ -31,7 +31,7 @@ export async function tail(
       client,
       sessionId,
       (view) => {
-        // Programs get every item of every turn.
+        // With `--json`, print every item of every turn.
         const turns = json ? view.turns : joinTurns(view.turns);
         for (const line of transcript.read({ turns })) print(line);
         return !isShared;

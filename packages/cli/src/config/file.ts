@@ -28,7 +28,7 @@ const UpsertsEntry = z.strictObject({
   retryMaxMs: ms.exactOptional(),
 });
 
-/** The configuration file. The token is not part of it, so that the file may be shared. */
+/** The configuration file. The file does not contain the token, so it may be shared. */
 export const ConfigFile = z.strictObject({
   port: Port.optional(),
   host: Host.optional(),
@@ -125,7 +125,7 @@ export function readConfigFile(
 
 function readConfigText(path: string, required: boolean): string | undefined {
   try {
-    // A required file may be a pipe, for example one of a shell.
+    // A file named by a flag may be a pipe, for example the shell's `<(…)`.
     return required ? readFileSync(path, 'utf8') : readSmall(path);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

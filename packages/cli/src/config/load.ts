@@ -67,7 +67,7 @@ export interface Config {
 }
 
 const defaultPort = 4747;
-/** Together with the rest of the shutdown, less than the ten seconds that Docker gives a container. */
+/** With the rest of the shutdown, this takes less than the ten seconds that Docker gives a container. */
 const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */

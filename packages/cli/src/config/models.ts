@@ -5,7 +5,7 @@ const price = z.number().nonnegative();
 
 const wholeAddress = 'must be a complete URL, for example "http://127.0.0.1:11434/v1"';
 
-/** Headers that control how a request is sent. */
+/** Headers that the configuration cannot set, because they control how a request is sent. */
 const ownHeaders = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'];
 
 const headerName = z
@@ -16,14 +16,15 @@ const headerName = z
 const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be one line of ASCII');
 
 const modelFields = {
-  /** Whose API the server has. */
+  /** The provider whose API the server implements. */
   type: z.enum(['openai', 'anthropic']),
   /** Default: the provider's own address. */
   baseUrl: z.url({ protocol: /^https?$/, error: wholeAddress }).optional(),
   /** The environment variable with the key; none for a server without keys. */
   apiKeyEnv: z
     .string()
-    // Some providers' keys also consist of letters, digits and "_", and errors may print a name.
+    // Accept only capitals: some providers' keys consist of letters, digits and "_", and an error would print a key
+    // given in place of the variable's name.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
   /** Headers of every request, besides the API's own. */
@@ -47,7 +48,7 @@ const modelFields = {
   api: z.enum(['responses', 'chat']).optional(),
   /** Whether its models may search the web with the server's own tool. */
   webSearch: z.boolean().optional(),
-  /** The server's name for people. */
+  /** The server's display name. */
   name: z.string().min(1).optional(),
 };
 
@@ -105,7 +106,7 @@ function unknownFields(names: readonly string[]): string {
 export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
   /** The agent type. */
   cliType: string;
-  /** The server's name for people. */
+  /** The server's display name. */
   title: string;
   apiKey?: string | undefined;
   /** Why the server cannot be used, and what to do. */
@@ -169,7 +170,7 @@ function modelConfig(
 
 function keyProblem(name: string, key = ''): string | undefined {
   if (key === '') return `Set ${name} before Liminal is started.`;
-  // A header cannot carry other characters; the value may be the “…” of an example.
+  // A header can carry only these characters. A value with others may be the “…” copied from an example.
   const isSendable = /^[\x21-\x7e]+$/.test(key);
   return isSendable
     ? undefined

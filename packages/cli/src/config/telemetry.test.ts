@@ -35,7 +35,7 @@ test('each destination is enabled by its own variables', () => {
   });
 });
 
-test('the file decides on content, and then OpenTelemetry’s variable', () => {
+test('the file decides whether spans have content; without a setting there, OpenTelemetry’s variable decides', () => {
   const asks = { ...endpoint, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
   expect(configOf(asks)?.captureContent).toBe(true);
   expect(configOf(asks, { captureContent: false })?.captureContent).toBe(false);

@@ -1,4 +1,4 @@
-/** Values that come from several sources and must mean the same in each. */
+/** Values that may come from a flag, a variable or the file, and must mean the same in each. */
 import { splitRedisUrls } from '@liminal/storage/redis';
 import { z } from 'zod';
 
@@ -11,7 +11,10 @@ export const Host = z
   .min(1)
   .regex(/^\S+$/, 'must be a host name or address')
   .toLowerCase();
-/** The token is part of links and headers, so it may only contain characters that need no escaping. It guards access to programs, so it must be long enough. */
+/**
+ * The token is part of links and headers, so it may only contain characters that need no escaping. The token gives
+ * access to programs on this machine, so it must be long.
+ */
 export const Token = z
   .string()
   .min(8, 'must have at least 8 characters')

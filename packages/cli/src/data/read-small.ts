@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { LiminalError } from '@liminal/protocol/errors';
 
-/** Larger than any small file of the data folder becomes, in bytes. */
+/** The largest size that is read, in bytes: the small files of the data folder never get this large. */
 const largest = 16 * 1024 * 1024;
 
 /**

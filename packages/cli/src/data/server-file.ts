@@ -66,7 +66,7 @@ function isAlive(pid: number, startedAt: unknown): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is also alive.
+    // EPERM: the process is alive, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

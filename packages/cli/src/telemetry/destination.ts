@@ -11,7 +11,7 @@ export interface OpenedProcessor {
   processor: SpanProcessor;
   /** How many spans the processor accepts before it must be flushed; further spans could be lost. */
   atOnce: number;
-  /** Attributes that this destination gets besides ours. */
+  /** Attributes that Liminal adds for this destination alone. */
   extraAttributes?: (span: Span) => Span['attributes'];
 }
 
@@ -50,7 +50,7 @@ export class Destination {
   }
 
   async #give(): Promise<void> {
-    // Wait a tick: the turn's subscribers come before its spans.
+    // Wait a tick, so that the end of a turn reaches its subscribers before the spans are sent.
     await new Promise((resolve) => setImmediate(resolve));
     const { processor, atOnce } = this.#opened;
     while (this.#waiting.length > 0) {

@@ -17,7 +17,7 @@ export function openLangfuse(access: Access): OpenedProcessor {
     ...access,
     // By default Langfuse exports only spans of models, which would leave holes in the waterfall.
     shouldExportSpan: () => true,
-    // Spans name images, but do not contain them.
+    // Liminal's spans name images but do not contain them, so there is no media to upload.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });

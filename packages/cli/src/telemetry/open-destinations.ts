@@ -46,7 +46,7 @@ export async function openDestinations(
   return { destinations, samples: samplesBy(config.sampler) };
 }
 
-/** Adds the proxies to problems, because exporters do not name them. */
+/** Adds the names of the proxies to reported problems, because exporters do not report them. */
 function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
   const ways = addressesOf(config, process.env).map(([, address]) => throughProxy(address));
   const proxies = [...new Set(ways)].filter((way) => way !== '');

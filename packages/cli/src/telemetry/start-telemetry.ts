@@ -1,6 +1,6 @@
 /**
- * Sends spans to the configured destinations. Without a destination none of this is loaded. OpenTelemetry's own
- * exporters batch, compress, retry, and read their other variables.
+ * Sends spans to the configured destinations. If no destination is configured, this module is not loaded.
+ * OpenTelemetry's own exporters batch, compress, retry, and read their other variables.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hideUrlSecrets, type Span } from '@liminal/protocol';

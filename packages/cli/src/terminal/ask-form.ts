@@ -96,7 +96,7 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/** The line as a text; NaN, which no field accepts, for a number: it is a mistyped choice. */
+/** The line as a text. A line of digits is a mistyped choice, so the result is NaN, which no field accepts. */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

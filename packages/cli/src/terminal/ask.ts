@@ -6,14 +6,14 @@ import { fitted, markedRows, mark, oneRow } from './rows.ts';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
-  /** Not standard output, which is for the answer. */
+  /** Standard output is reserved for the agent's answer. */
   output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
 /** An answer, or the problem with the line, as a sentence. */
 export type ParsedAnswer<T> = { answer: T } | { problem: string };
 
-/** The size of a terminal that gives none. */
+/** The assumed size of a terminal that does not report its size. */
 const defaultSize = { columns: 80, rows: 24 };
 /** How long typed lines may take to arrive, in ms. */
 const arrivalMs = 20;
@@ -93,10 +93,10 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 interface LineQuestion {
-  /** Without hidden characters; none is wider than the terminal. */
+  /** The rows contain no hidden characters, and none is wider than the terminal. */
   rows: readonly string[];
   prompt: string;
-  /** Whether the answer v shows the rows in pages. */
+  /** Whether the person can type `v` to read the rows page by page. */
   hasPages?: boolean;
   /** Whether the answer is hidden while it is typed. */
   isSecret?: boolean;
@@ -111,14 +111,14 @@ export async function askLine<T>(
 ): Promise<T | undefined> {
   const { input, output } = terminal;
   output.write([...question.rows, ...notesBelow(question, terminal), ''].join('\n'));
-  // Not `terminal: true`, which would handle Ctrl-C itself.
+  // With `terminal: true`, readline would handle Ctrl-C itself.
   const lines = createInterface({ input, output, terminal: false, signal });
   const again = () => output.write(question.prompt);
   const showAgain = question.isSecret === true ? hideTyping(input) : undefined;
   try {
     again();
     for await (const line of lines) {
-      // The typed line break was hidden with the line.
+      // Without echo, the terminal did not show the typed line break either.
       if (showAgain !== undefined) output.write('\n');
       const parsed = parse(line.trim());
       if ('answer' in parsed) return parsed.answer;
@@ -128,12 +128,15 @@ export async function askLine<T>(
   } finally {
     showAgain?.();
   }
-  // Without an answer the cursor is still after the prompt.
+  // If the person has not answered, the cursor is still after the prompt.
   output.write('\n');
   return undefined;
 }
 
-/** Switches off the terminal's echo. Returns a function that switches it on; the end of the program also does so. */
+/**
+ * Switches off the terminal's echo. Returns a function that switches the echo on again; this also happens when the
+ * program ends.
+ */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
   const setEcho = (word: 'echo' | '-echo'): void => {

@@ -32,7 +32,7 @@ export async function openInBrowser(url: string): Promise<void> {
 }
 
 function notOpened(): void {
-  // For people: a server's `console.error` goes to the log.
+  // People read this line, so it is not written with `console.error`, which goes to a server's log.
   process.stderr.write('No browser could be opened: open the link yourself.\n');
 }
 

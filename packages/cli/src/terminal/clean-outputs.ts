@@ -3,8 +3,8 @@ import { cleanText } from './clean-text.ts';
 
 /**
  * Passes all output of this process through `cleanText`: of commands, of the command-line parser, of the log, and stack
- * traces; also output to files and pipes, which somebody may read in a terminal later. JSON for programs has its hidden
- * characters escaped before.
+ * traces; also output to files and pipes, which somebody may read in a terminal later. The hidden characters of JSON
+ * output were already escaped.
  */
 export function cleanOutputs(...outputs: Writable[]): void {
   for (const output of outputs) {

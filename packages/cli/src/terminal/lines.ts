@@ -64,7 +64,7 @@ function deliveryOf({ delivery }: Of<'message'>): string {
 }
 
 function formatTool(item: Of<'tool_call'>): string {
-  // The call that runs the script is shown instead.
+  // Not shown: the call that runs the script has its own line.
   if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;

@@ -6,8 +6,8 @@ const tryMs = 1_000;
 const newline = 10;
 
 /**
- * Lets an output that is a file lose lines instead of failing: a full disk does not stop the server that logs to it.
- * Lost lines are counted, and the count is reported as soon as a report can be written.
+ * If an output is a file, drops lines that cannot be written: a full disk does not stop the server that logs to this
+ * file. Lost lines are counted, and the count is reported as soon as a report can be written.
  */
 export class LostLines {
   readonly #fd: number;
@@ -37,7 +37,7 @@ export class LostLines {
     const bytes = Buffer.concat([start, chunk]);
     let written = 0;
     try {
-      // A nearly full file system may accept only a part.
+      // A nearly full file system may accept only a part of the bytes.
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
       this.#endsInLine = false;
     } catch {

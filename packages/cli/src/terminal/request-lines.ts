@@ -56,7 +56,10 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
   ];
 }
 
-/** Whether the value is the old or new text of a change (by the argument's name) and that change is shown whole. */
+/**
+ * Whether the argument's value repeats the old or the new text of a change that is shown whole. The argument's name
+ * tells which of the two texts.
+ */
 function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boolean {
   if (typeof value !== 'string' || !value.includes('\n')) return false;
   const isOld = /^old/i.test(name);

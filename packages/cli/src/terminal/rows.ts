@@ -25,8 +25,8 @@ export function markedRows(lines: readonly string[], columns: number): string[] 
 }
 
 /**
- * A line in rows of at most `columns`, so that the terminal never wraps it. Further rows are indented by two more
- * columns than the line.
+ * Splits a line into rows of at most `columns`, so that the terminal never wraps the line. Further rows are indented by
+ * two more columns than the line.
  */
 export function fitted(
   line: string,

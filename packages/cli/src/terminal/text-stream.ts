@@ -54,8 +54,8 @@ const segmenter = new Intl.Segmenter();
 const reach = 64;
 
 /**
- * The end of a text that must be written together with the text that follows: part of a character or of an escape
- * sequence.
+ * The last part of a text if it may be an incomplete character or escape sequence: it must be written together with the
+ * text that follows.
  */
 function unsettled(text: string): string {
   const end = text.slice(-reach);

@@ -5,7 +5,7 @@ import { findTrace, traceStore } from './find-trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** A Langfuse that has this one trace from the n-th request on. */
+/** Starts a Langfuse that returns this one trace from the n-th request on. */
 async function langfuse(fromQuestion = 1) {
   const asked: string[] = [];
   const server = createServer(({ url = '', headers }, answer) => {

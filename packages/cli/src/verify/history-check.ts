@@ -9,7 +9,7 @@ const againMs = 100;
 interface HistoryCheckOptions {
   forMs: number;
   signal: AbortSignal;
-  /** Whether servers share a database, which projectors write. */
+  /** Whether several servers share the database: then projectors write history. */
   isShared: boolean;
 }
 

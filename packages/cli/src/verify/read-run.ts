@@ -13,7 +13,7 @@ const graceMs = 3_000;
 interface ReadRunOptions {
   requests: Requests;
   runId: string;
-  /** Sends the prompt. Reading the log starts before. */
+  /** Sends the prompt; called once the log is being read. */
   send: () => Promise<unknown>;
   /** What the agent waits for, as sentences; undefined while it works. */
   waitsFor: () => string | undefined;
@@ -23,8 +23,8 @@ interface ReadRunOptions {
 }
 
 /**
- * Sends a prompt and reads its run to the end. Returns a sentence about what prevented that, or undefined; throws what
- * `send` throws.
+ * Sends a prompt and reads its run to the end. Returns undefined, or a sentence that says why the run could not be
+ * read. Throws the errors of `send`.
  */
 export async function readRun(
   log: RunLog,

@@ -18,12 +18,12 @@ export type LogEntry =
   | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
   /** The run was closed without its terminal event. */
   | { kind: 'closed' }
-  /** The log had already dropped the events. */
+  /** The Response instead of the events, which the log had already dropped. */
   | { kind: 'snapshot'; run: Response };
 
 /** What every event of the run must contain. */
 export interface ExpectedRun {
-  /** How the log is read, for people. */
+  /** Display name of the source of the entries, for example `XREAD of …`. */
   how: string;
   sessionId: string;
   runId: string;
@@ -211,7 +211,10 @@ export class RunCheck {
     );
   }
 
-  /** What is missing from a whole run; empty after other faults, since a faulty event may be the missing one. */
+  /**
+   * Findings about events that a whole run must have and this one lacks. Empty if there are other faults, since a
+   * faulty event may be the missing one.
+   */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];
     if (this.#agentItems.size === 0) {

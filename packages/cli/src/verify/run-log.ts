@@ -6,9 +6,9 @@ import type { SharedConfig } from '../config/shared.ts';
 import type { LogEntry } from './run-check.ts';
 
 export interface RunLog {
-  /** How the log is read, for people. */
+  /** Display name of the log, for example `XREAD of …`. */
   readonly how: string;
-  /** What to check if no events arrive. */
+  /** Advice for the case that no events arrive. */
   readonly advice: string;
   /** Resolves when the subscription is active, with the entries until the run ends or `signal` aborts. */
   open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
