@@ -33,7 +33,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
     ...mutantOptions,
     concurrency: Number(values.workers),
     mutate: mutatedIn(area),
-    // Results of a part are not remembered: they would count every mutant that was ever tried.
+    // Do not store the results of a sample or of one file: the score would then count every mutant that was ever tried.
     incremental: values.file === undefined && values.sample === undefined,
     incrementalFile: `node_modules/.cache/mutants/${name}.json`,
   }).runMutationTest();

@@ -35,7 +35,7 @@ export const commandPlaces = {
   },
 } satisfies Record<string, Places>;
 
-/** Commands with the same place share a row. */
+/** The table of an agent's commands: commands with the same place in Liminal share a row. */
 function commandTable([title, places]: readonly [string, Places]): string {
   const byPlace = Map.groupBy(Object.entries(places), ([, here]) => here);
   const rows = [...byPlace].map(([here, commands]) => {
@@ -57,7 +57,7 @@ const [begin, end] = [
   '<!-- end -->',
 ];
 
-/** docs/terminal-commands.md with its tables made anew. */
+/** Returns docs/terminal-commands.md with newly generated tables. */
 export function withTerminals(page: string): string {
   const [before = '', rest = ''] = page.split(begin);
   const after = rest.slice(rest.indexOf(end));

@@ -13,8 +13,8 @@ import { run } from './run.mjs';
 export async function install(root) {
   if (!isInstalled(root)) {
     console.error('Installing dependencies (npm install) …');
-    // Not `npm ci`, which first deletes everything; `--no-save` also keeps to the lockfile. Below the level `error`,
-    // npm on Node 20 warns about each package that needs the newer Node.
+    // `npm install --no-save` also installs the versions of the lockfile; `npm ci` would first delete everything. Below
+    // the level `error`, npm on Node 20 warns about each package that needs the newer Node.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
   }
   if (ownNodeVersion(root) === undefined) await rebuildNode(root);

@@ -15,8 +15,8 @@ const signs = /** @type {[RegExp, Need[]][]} */ ([
 ]);
 
 /**
- * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing; of other tests
- * it is read from their text and from the helpers that they import.
+ * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing. The needs of
+ * other tests follow from words in their source and in the helpers that they import.
  * @param {string} root - The repository.
  * @param {readonly string[]} only - Parts of paths of test files, as Vitest takes them; empty for all.
  * @returns {Set<Need>}

@@ -25,8 +25,8 @@ export function readResults(file: string): TestResults {
 }
 
 /**
- * Counts each test once. A skipped test counts as failed, because it proves nothing; so does a file that failed outside
- * its tests, and a run that found no tests or failed outside all files.
+ * Counts each test once. A skipped test counts as failed, because it proves nothing. A file that failed outside its
+ * tests, a run that found no tests, and a run that failed outside all files each count as one failure.
  * @param exitedWell - Whether the run ended with code 0.
  */
 export function tallyResults(results: TestResults, exitedWell: boolean): Tally {

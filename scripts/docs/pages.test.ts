@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../bootstrap/root.mjs';
 
-/** Made by scripts from code; their length follows the code. */
+/** Pages that scripts generate from code; their length follows the code, so it has no limit. */
 const generated = new Set(['docs/requirements.md', 'docs/agent-interfaces.md']);
 const maxWords = 2_000;
 

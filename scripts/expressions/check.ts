@@ -6,7 +6,7 @@ export interface Exception {
   file: string;
   /** The beginning of the expressions' code; if left out, all expressions of the file. */
   code?: string;
-  /** Why the expression takes little time on every text that it gets. */
+  /** Why the expression is fast on every text that the program applies it to. */
   why: string;
 }
 

@@ -170,7 +170,7 @@ describe('layering', () => {
 
   test('every rule has a planted violation', () => {
     const planted = new Set(plants.map(([rule]) => rule));
-    // The rules of the packages are covered by the pairs above.
+    // The pairs of packages above cover the rules between packages.
     const others = rules
       .map(({ name }) => String(name))
       .filter((name) => !name.startsWith('room-'));

@@ -7,7 +7,7 @@ import { root } from '../bootstrap/root.mjs';
 
 const manifestSchema = z.object({ exports: z.record(z.string(), z.string()).default({}) });
 
-/** Room → the rooms it may import. */
+/** Each package with the packages that it may import. */
 const rooms = {
   protocol: [],
   storage: ['protocol'],
@@ -21,8 +21,8 @@ const rooms = {
 };
 
 /**
- * Inner rooms by the folder that contains them: room → the sibling rooms that it may import. Files next to the rooms
- * (contracts, errors, settings) may be imported by every room.
+ * Folders inside a package, by the folder that contains them: each with the sibling folders that it may import. Files
+ * next to these folders (contracts, errors, settings) may be imported by all of them.
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {
@@ -69,7 +69,7 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Folders among the adapters that are not adapters: every other folder there is one. */
+/** Folders next to the adapters that are shared code. Every other folder there is an adapter. */
 const shared = 'base|log|models|process|proxy|scripts|store|testing|tools';
 
 export const rules: IForbiddenRuleType[] = [
@@ -157,13 +157,14 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'An import that cannot be resolved cannot be checked.',
     severity: 'error',
     from: {},
-    // External packages may be types only, which only the compiler resolves.
+    // Only imports within Liminal must resolve: an external package may contain only types, which only the compiler
+    // resolves.
     to: { couldNotResolve: true, path: '^([.]|@liminal/)' },
   },
 ];
 
 export const options: ICruiseOptions = {
-  // The only parser that reads TypeScript here: with TypeScript 7 installed, the others see nothing.
+  // Only this parser can read TypeScript when TypeScript 7 is installed; the cruiser's other parsers find no imports.
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },

@@ -8,7 +8,7 @@ import {
   type NamedTest,
 } from './coverage.ts';
 
-// Invented ids: a real one in a test's name would count as covered.
+// The ids in this file are invented: a real id in a test's name would count as covered.
 describe('requirement coverage', () => {
   test.each([
     ['AB-01', 'AB-01 a simple message'],

@@ -1,6 +1,6 @@
 /**
- * The length of tests. `npm test`, which runs before each commit, plays the essential variant of each story; `npm run
- * faults` plays every variant.
+ * The length of tests. `npm test`, which runs before each commit, runs the essential variant of each story; `npm run
+ * faults` runs every variant.
  */
 import { test } from 'vitest';
 
@@ -8,7 +8,7 @@ export const atLength = process.env['FAULTS'] === 'long';
 
 const unplayed = Object.assign(() => {}, { each: () => () => {} });
 
-/** Declares a test that only `npm run faults` plays: a variant of a story that another test covers. */
+/** Declares a test that only `npm run faults` runs: a variant of a story that another test covers. */
 export const testAtLength = (atLength ? test : unplayed) as Pick<typeof test, 'each'> & typeof test;
 
 /** All entries in long runs, otherwise those with these names. */

@@ -25,7 +25,10 @@ export interface RepositoryProgram {
   setup: string[];
   /** The command with which git starts the program. */
   command: string;
-  /** Whether the safe rules still allow the command: git then runs it with the program switched off. */
+  /**
+   * Whether Liminal's rules for read-only commands allow the command; Liminal then runs git with the program switched
+   * off.
+   */
   runs?: boolean;
 }
 

@@ -20,8 +20,9 @@ export interface AcpAgent {
 }
 
 /**
- * Writes a script to a folder, for any number of processes. They share their stored state (sessions, authentication),
- * as processes of an installed agent do. Close `control` at the end. Throws a `ZodError` for an invalid script.
+ * Writes a script to a folder, for any number of processes. The processes share their stored state (sessions,
+ * authentication), like the processes of an installed agent. Close `control` at the end. Throws a `ZodError` for an
+ * invalid script.
  */
 export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));

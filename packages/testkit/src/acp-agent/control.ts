@@ -127,7 +127,7 @@ export class AcpAgentControl {
         this.#waiting.notify();
       }
     } catch (error) {
-      // A killed process may leave unread data.
+      // A killed process may leave data that was not read yet.
       if (!(error instanceof Error && 'syscall' in error)) throw error;
     }
   }

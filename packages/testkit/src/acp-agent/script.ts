@@ -23,7 +23,9 @@ const Request = z.strictObject({
   method: z.string(),
   /** `sessionId` is added if it is missing. */
   params: loose.optional(),
-  /** Set it to use an id twice, or one of a forbidden type; otherwise ids count from 1000. */
+  /**
+   * The request's id; by default, ids count from 1000. Set it to send the same id twice, or an id of a forbidden type.
+   */
   id: z.unknown().optional(),
   /** The name of the answer in `{{name.path}}`. */
   as: z.string().optional(),
@@ -56,10 +58,10 @@ const Step = z.union([
   /** Bytes in base64, without a line feed, for invalid UTF-8. */
   z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
-  /** Waits until the test opens the gate. */
+  /** Waits until the test opens this gate. */
   z.strictObject({ gate: z.string() }),
   z.strictObject({ pauseMs: z.number() }),
-  /** So many message chunks, so many a second, or as fast as the client reads: see flood.ts. */
+  /** Sends this many message chunks, at this many a second, or as fast as the client reads. See flood.ts. */
   z.strictObject({
     flood: z.strictObject({
       count: z.number().int(),
@@ -67,7 +69,7 @@ const Step = z.union([
       rate: z.number().optional(),
     }),
   }),
-  /** So many lines of the protocol, most of them broken, the same for the same seed: see fuzz.ts. */
+  /** Sends `count` lines of the protocol, most of them broken; the same lines for the same seed. See fuzz.ts. */
   z.strictObject({
     fuzz: z.strictObject({ seed: z.number().int(), count: z.number().int() }),
   }),
@@ -97,9 +99,9 @@ const Step = z.union([
   z.strictObject({
     exit: z.strictObject({ code: z.number().int().optional(), signal: z.string().optional() }),
   }),
-  /** Never answers the request, but still reads: a cancelled turn still ends. */
+  /** Never answers the request, but continues to read messages, so that a cancelled turn still ends. */
   z.strictObject({ hang: z.literal(true) }),
-  /** Neither reads nor writes any more, but lives; the test sees the process reach the gate `silence`. */
+  /** The process keeps running, but stops reading and writing; the test sees it reach the gate `silence`. */
   z.strictObject({ silence: z.literal(true) }),
   z.strictObject({ spawn: Spawn }),
   z.strictObject({ stderr: z.string() }),
@@ -156,13 +158,13 @@ export const AgentScript = z.strictObject({
       fork: z.boolean().optional(),
     })
     .optional(),
-  /** `session/list` returns so many sessions at a time. */
+  /** `session/list` returns at most this many sessions at a time. */
   listPageSize: z.number().int().optional(),
   /** The behaviour of `session/list` without a folder; default: it returns the sessions of all folders. */
   listWithoutFolder: z.enum(['refuse', 'empty']).optional(),
   /** Earlier sessions, in addition to those that the agent's processes have made. */
   sessions: z.array(StoredSession).optional(),
-  /** `session/load` is answered first; its replay follows, with so many ms between updates. */
+  /** `session/load` is answered before its replay, whose updates follow with this many ms between them. */
   replaysAfterAnswer: z.number().optional(),
   /** A session is stored only at its first prompt, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),

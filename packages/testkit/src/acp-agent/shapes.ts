@@ -93,7 +93,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Qwen Code: besides an edit's diff it sends data for its own page. */
+  /** Qwen Code: sends data for its own page in addition to an edit's diff. */
   editWithJson: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -106,7 +106,7 @@ export const shapes = {
     },
   }),
 
-  /** GitHub Copilot: the content that it has read is a string in `content`. */
+  /** GitHub Copilot: the content of a file that it has read is a string in `content`. */
   contentAsString: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -144,7 +144,7 @@ export const shapes = {
     { say: 'Then I leave it.' },
   ),
 
-  /** Cline: its provider is an option of the category `model`, and comes first. */
+  /** Cline: the first option of the category `model` is the provider, not the model. */
   providerFirst: {
     session: {
       configOptions: [
@@ -154,7 +154,7 @@ export const shapes = {
     },
   },
 
-  /** pi: its modes are also a config option. */
+  /** pi: the modes are sent twice, as modes and as a config option. */
   modesTwice: {
     session: {
       modes: {

@@ -44,7 +44,7 @@ export class AcpEditor {
 
   constructor({ command, args, cwd, env }: AcpEditorOptions) {
     this.#child = spawn(command, args, { cwd, env, stdio: 'pipe' });
-    // Ignored, because an agent that has ended reads no more; its exit code shows why.
+    // Ignore errors of writing: an agent that has ended reads no more, and its exit code shows why.
     this.#child.stdin!.on('error', () => {});
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
@@ -126,7 +126,8 @@ export class AcpEditor {
     for (;;) {
       const message = this.received[index];
       if (message) return message;
-      if (this.#isOver) throw new Error(`The agent ended without sending it.\n${this.stderr}`);
+      if (this.#isOver)
+        throw new Error(`The agent ended without sending the expected message.\n${this.stderr}`);
       await this.#changed.promise;
     }
   }

@@ -24,7 +24,10 @@ export function requestProblems(method: string, params: unknown): string[] {
 }
 
 export interface CheckedStreamOptions {
-  /** Without it, a problem is thrown where nothing catches it, so that the test run fails, and the stream ends. */
+  /**
+   * Gets each problem. Without `onProblem`, a problem ends the stream, and is thrown where nothing catches it, so that
+   * the test run fails.
+   */
   onProblem?: (problem: Error) => void;
 }
 
@@ -86,7 +89,7 @@ function problemsOf(
   kind: 'Request' | 'Response' | 'Notification',
   value: unknown,
 ): string[] {
-  // By the protocol, these methods are free extensions.
+  // The protocol leaves methods that begin with `_` to extensions.
   if (method.startsWith('_')) return [];
   const schema = schemaOf('unstable');
   const name = schema.nameOf(method, kind);

@@ -85,7 +85,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   headers: Record<string, string>;
-  /** An object is sent as JSON, a text unchanged. */
+  /** The body: an object is sent as JSON, a text as it is. */
   body: unknown;
 }
 

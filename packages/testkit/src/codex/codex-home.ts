@@ -9,13 +9,13 @@ export interface CodexHomeOptions {
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
   /** Gives the model a tool that requests more permissions. */
   asksForRights?: boolean;
-  /** How often Codex retries a request, and a broken stream. Default 1. */
+  /** How often Codex retries a failed request, and how often a broken stream. Default 1. */
   retries?: number;
 }
 
 /**
  * Makes `folder` a `CODEX_HOME` whose model is a scripted Responses API at `apiUrl`: no key, no network, nothing of the
- * user's own configuration. It includes the catalog of models, because Codex complains about unknown models in the
+ * user's own configuration. The home includes a catalog of models, because Codex complains about unknown models in the
  * agent's output.
  */
 export async function makeCodexHome(
@@ -61,8 +61,8 @@ stream_max_retries = ${retries}
 }
 
 /**
- * The environment in which the real Codex runs with such a home. Its temporary folder must not contain `CODEX_HOME`:
- * otherwise Codex warns that it cannot install its helpers there.
+ * The environment in which the real Codex runs with such a home. `CODEX_HOME` must not be inside the temporary folder:
+ * otherwise Codex warns that it cannot install its helpers in `CODEX_HOME`.
  */
 export const codexEnvironment = (home: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',

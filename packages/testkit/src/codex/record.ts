@@ -20,7 +20,7 @@ export interface RecordedCase {
   /** Files in the project folder. */
   files?: Record<string, string | Buffer>;
   codex?: CodexHomeOptions;
-  /** `gate` is the client's gate. */
+  /** The model's answers. `gate` is the gate that the client opens. */
   script: (workspace: Workspace, gate: Gate) => ModelScript;
   /** The result for a request of Codex; undefined leaves it unanswered. Default: everything is allowed. */
   permit?: (request: RpcMessage, client: RecordingClient) => Promise<unknown>;
@@ -31,7 +31,7 @@ const patienceMs = 30_000;
 
 /** Notifications that Codex sends at random times and that no client needs: their place among the lines varies. */
 const leftOut = new Set([
-  // For example, that the machine has no sandbox program.
+  // Warns about this machine, for example that it has no sandbox program.
   'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',
@@ -249,7 +249,7 @@ export class RecordingClient {
     }
   }
 
-  /** Resolves when the program had time to send more messages, and sent none. */
+  /** Resolves when the program has sent no message for some time. */
   async silence(): Promise<void> {
     const said = this.#received.length;
     await sleep(1500);

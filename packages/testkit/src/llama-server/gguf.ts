@@ -12,7 +12,7 @@ export type GgufValue =
 
 export interface GgufTensor {
   name: string;
-  /** The length of a row comes first. */
+  /** The dimensions; the first is the length of a row. */
   shape: readonly number[];
   values: Float32Array;
 }

@@ -6,8 +6,8 @@ const end = '</s>';
 export const afterTools = '<|seen|>';
 
 /**
- * A call in the model's words. Its words are separated: the server looks for the first and the last. A model can make
- * only one call, because only one word can follow that first word.
+ * A tool call as words of the model's vocabulary. The first and the last word stand alone, because the server looks for
+ * them. A model can make only one call, because only one word can follow the first word of a call.
  */
 export const callInWords = (name: string, input: Record<string, unknown>): string[] => [
   '<tool_call>',
@@ -35,7 +35,7 @@ For each call of a tool, say a JSON object within <tool_call></tool_call>:
 
 const width = 64;
 const feedForward = 32;
-/** Far above all others, so that sampling is deterministic. */
+/** The logit of the next word: far above all other logits, so that sampling is deterministic. */
 const certain = 10;
 
 /** The kinds of tokens, by the format's numbers. */
@@ -44,7 +44,7 @@ const kinds = { unknown: 2, control: 3, word: 4, byte: 6 };
 /**
  * A model with the architecture of Llama that knows only which word follows each word: after the first word of a line,
  * which ends a prompt, it writes the rest of the line. A word that occurs twice in a line is always followed by its
- * first successor. It accepts all other bytes, and ignores them. It takes 240 KB.
+ * first successor. The model accepts all other bytes, and ignores them. The file has 240 KB.
  */
 export function tinyModel(contextLength: number, lines: readonly (readonly string[])[]): Buffer {
   const next = new Map<string, string>();
@@ -90,7 +90,10 @@ export function tinyModel(contextLength: number, lines: readonly (readonly strin
   );
 }
 
-/** Each word has its own direction, and all other tokens share one; the output turns each into its successor. */
+/**
+ * The tensors of the vocabulary. Each word has its own direction, and all other tokens share one; the output matrix
+ * maps each word's direction to the word that follows.
+ */
 function vocabulary(
   tokens: readonly string[],
   words: readonly string[],

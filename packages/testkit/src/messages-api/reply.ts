@@ -57,7 +57,7 @@ export interface MessageReply {
   stopReason: string;
   /** Why the model refused, as `stop_details`. */
   stopDetails: Record<string, unknown> | null;
-  /** All blocks start first, and then their parts alternate. */
+  /** Whether all blocks start before the first part, and parts of different blocks then alternate. */
   isInterleaved: boolean;
   usage: Usage;
   headers: Record<string, string>;

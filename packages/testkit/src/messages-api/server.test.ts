@@ -234,7 +234,7 @@ test('byPrompt answers each prompt from its own start, for any number of session
   const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
   expect(await ask('a', first)).toBe('one');
   expect(await ask('b', first)).toBe('one');
-  // This client has lost the earlier messages.
+  // A request without the earlier messages, as from a client that has lost them.
   expect(await ask('b', [user('other')])).toBe('else');
   expect(await ask('a', afterTool)).toBe('two');
   expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(

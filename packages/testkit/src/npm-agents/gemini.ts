@@ -18,7 +18,7 @@ export async function geminiEnvironment(
     ...npmAgentEnvironment(home),
     GEMINI_API_KEY: 'scripted',
     GOOGLE_GEMINI_BASE_URL: apiUrl,
-    // Otherwise Gemini CLI would restart itself with a larger heap.
+    // Keeps Gemini CLI from restarting itself with a larger heap.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   };
 }

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Real agents that only tests run. They are not dependencies, so that an installation does not download their 50 MB.
+ * Real agents that only tests run. These agents are not dependencies of Liminal, so an installation of Liminal does not
+ * download their 50 MB.
  */
 const agents = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
@@ -36,7 +37,7 @@ async function install(agent: string, folder: string): Promise<void> {
     await writeFile(join(draft, 'package.json'), '{ "private": true }');
     const flags = ['--omit=optional', '--ignore-scripts', '--no-package-lock', '--loglevel=error'];
     await promisify(execFile)('npm', ['install', '--save-exact', ...flags, agent], { cwd: draft });
-    // Another test may have been faster.
+    // If another test has installed the agent in the meantime, the folder exists and the rename fails.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });

@@ -7,7 +7,7 @@ export type Part = string | StreamIncident;
 export interface MessageItem extends Pace {
   type: 'message';
   parts: Part[];
-  /** The text is a refusal. */
+  /** Whether the text is a refusal. */
   isRefusal?: boolean;
   /** The citations of the text. */
   annotations?: Record<string, unknown>[];
@@ -56,7 +56,7 @@ export type Ending =
   | { status: 'completed' }
   | { status: 'incomplete'; reason: string }
   | { status: 'failed'; code: string; message: string }
-  /** By an event of its own, as if the API failed in the middle. */
+  /** The stream ends with an `error` event, as if the API failed in the middle. */
   | { status: 'error'; code: string | null; message: string };
 
 export interface AnswerReply {

@@ -50,7 +50,7 @@ export function sendJson(
   response.end(JSON.stringify(body));
 }
 
-/** Resolves when the client ends the connection before it has its whole answer. */
+/** Resolves when the client ends the connection before the whole answer was sent. */
 export async function leftEarly(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     response.once('close', () => {

@@ -9,7 +9,7 @@ export interface RedisServer {
   readonly port: number;
   /** The folder with its data. */
   readonly folder: string;
-  /** Ends the server at once, like a crash. Its data is kept for `restart`. */
+  /** Ends the server at once, like a crash. The data is kept for `restart`. */
   kill(): Promise<void>;
   /** Starts the server again on the same port, with the data of `appendOnly`. */
   restart(): Promise<void>;
@@ -76,7 +76,9 @@ export interface TestRedis {
   release(): Promise<void>;
 }
 
-/** The Redis that `LIMINAL_REDIS_URL` names, or a started one; for tests that never end it. */
+/**
+ * The Redis that `LIMINAL_REDIS_URL` names; without the variable, starts one. For tests that do not end or restart it.
+ */
 export async function testRedis(): Promise<TestRedis> {
   const mine = `test-${randomUUID()}`;
   const newPrefix = () => `${mine}-${randomUUID()}`;

@@ -38,7 +38,7 @@ export class LiveSession {
     return this.#session.cwd;
   }
 
-  /** Resolves when the prompt's turn is over, or has been queued. */
+  /** Resolves when the prompt's turn has ended, or when the prompt has been queued. */
   async prompt(call: Call, prompt: unknown): Promise<void> {
     if (this.#running.size === 0) return this.#turn(call, prompt);
     switch (this.#stage.script.secondPrompt ?? 'queue') {

@@ -28,7 +28,7 @@ export class TestConnection {
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     const line = new TestConnection(socket);
-    // Without its test, the agent ends.
+    // If the test ends, the agent ends.
     socket.once('close', () => process.exit(1));
     void line.#followOrders(write);
     await line.report({ type: 'started', pid: process.pid });
@@ -42,7 +42,7 @@ export class TestConnection {
     });
   }
 
-  /** Waits at a gate; for ever, if the test never opens it. */
+  /** Waits at a gate until the test opens it. */
   async pass(gate: string): Promise<void> {
     await this.report({ type: 'reached', gate });
     while (!this.#open.has(gate)) await this.#opened.promise;
