@@ -63,7 +63,8 @@ describe('without a server', () => {
     expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
     expect(error?.message).toContain('send the message again');
     await cancelled;
-    // As ACP requires; the next server must not treat it as an answer to its own question.
+    // ACP requires this answer to a cancelled request. The next server must not treat it as the answer to a question of
+    // its own.
     editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
 
     const again = editor.prompt(asking, 'approve');
@@ -162,7 +163,7 @@ describe('with a server', () => {
     await home.close();
   });
 
-  test('the server is used, and its other clients see the session', async () => {
+  test('acp uses the running server, whose other clients see the session', async () => {
     const { pid } = home.server;
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
@@ -208,7 +209,7 @@ describe('with a server', () => {
     expect([one.received, one.problems]).toEqual([[], []]);
   });
 
-  test('a turn continues when its editor has left, and the last message has arrived', async () => {
+  test('when an editor leaves, its turn continues, and the editor’s last message has reached the server', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project);
@@ -237,7 +238,7 @@ describe('with a server', () => {
     expect(a.agentText(sessionId)).toContain('You allowed it');
     await eventually(() => b.agentText(sessionId)).toBe(a.agentText(sessionId));
     expect(b.received.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
-    // A client that has not sent the message also gets it.
+    // The client that did not send the message also gets it.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
     const talk = (one: AcpEditor) =>

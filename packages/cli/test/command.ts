@@ -72,8 +72,8 @@ export class Home {
   }
 
   /**
-   * Runs a command line to its end in a process that all such command lines share and use one at a time, because
-   * separate processes are slow: for variants of tests that use a separate process.
+   * Runs a command line to its end in a process that runs one such command line after another, because starting a
+   * process is slow. Use it for variants of a test that starts a process.
    */
   async play(...args: string[]): Promise<Outcome> {
     this.#many ??= new ManyCommands(this.project, this.#env);
@@ -146,7 +146,7 @@ export async function createSessionWithTurns(
   await requests.setConfig(sessionId, 'pace', 'instant');
   for (const prompt of prompts) {
     const { turnId } = await requests.send(sessionId, prompt);
-    // Hooks also call this function, and `expect.poll` does not work there.
+    // `beforeAll` also calls this function, and `expect.poll` does not work in hooks.
     await vi.waitFor(
       async () => {
         const { turns } = await requests.history(sessionId);

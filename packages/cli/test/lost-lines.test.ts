@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from './command.ts';
 
 const source = new URL('../src/terminal/lost-lines.ts', import.meta.url).href;
-/** Writes each line of its input to its log, and reports lost lines there. */
+/** A program that copies each line of its input to its log, and reports lost lines in the log. */
 const program = `
   import { createInterface } from 'node:readline';
   import { LostLines } from '${source}';

@@ -109,7 +109,7 @@ test.each(
   expect(api.requests).toEqual([]);
 });
 
-test('a turn that waits across its server’s end is shown as one turn, live and later', async () => {
+test('a turn that waits for a person while its server restarts is shown as one turn, live and later', async () => {
   const touch = chat.call('bash', { command: 'touch made.txt' });
   const script = [chat.answer([chat.text('I make it.'), touch]), chat.answer('It is made.')];
   const api = await startChatCompletionsApi({ script });

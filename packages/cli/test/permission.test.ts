@@ -163,7 +163,7 @@ async function asked(prompt: string, agentType = 'nasty'): Promise<PseudoTermina
 const question = ({ rows }: PseudoTerminal) =>
   rows.slice(rows.findIndex((row) => /^[│?]/.test(row)));
 
-/** The rows of the question without the mark: they must be Liminal's own. */
+/** The rows of the question without the mark `│`: only Liminal may have written them. */
 function unmarked(terminal: PseudoTerminal): string[] {
   return question(terminal).filter((row) => !/^(?: {2})?│ /.test(row));
 }
@@ -239,7 +239,7 @@ test('SAFE: line breaks in a title and in an option’s name are visible, and ma
   await answered(options, '2');
 });
 
-test('SAFE: spaces up to the end of the terminal’s row cannot draw a row', async () => {
+test('SAFE: text padded with spaces to the terminal’s width cannot imitate a new row', async () => {
   const terminal = await asked('wide');
   expect(unmarked(terminal).map((row) => row.slice(0, 7))).toEqual([
     '?      ',

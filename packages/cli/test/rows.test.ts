@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientOf, Home } from './command.ts';
 
 const evil = 'a text\r\nEVIL row\nEVIL again';
-/** A row that begins with the text after a line break. */
+/** Matches a row that begins with the text after a line break: such a row must not occur. */
 const evilRow = /^\s*EVIL/m;
 
 let home: Home;

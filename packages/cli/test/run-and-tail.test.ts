@@ -68,7 +68,7 @@ test('SIGINT stops the turn', async () => {
   await eventually(() => state(sessionId)).toBe('idle');
 });
 
-test('SIGINT pauses the queue behind its turn, as the list shows, and removes the message of a waiting turn from the queue', async () => {
+test('after SIGINT, a run whose turn has begun leaves the queue paused, as the list shows, and a run whose turn waits has removed its message from the queue', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
   await command.untilOutput(/Demo, recorded/);
@@ -207,7 +207,7 @@ describe('run --attach', () => {
     expect(await sessions()).toEqual(before);
   });
 
-  test('prints the agent’s message about a file that the agent does not accept', async () => {
+  test('run --attach prints the agent’s message about a file that the agent does not accept', async () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
     const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
     expect(exitCode).toBe(1);

@@ -43,7 +43,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
     if (payload.type !== 'item_start' || payload.approvalId === undefined) continue;
     await requests.answerApproval(sessionId, payload.approvalId, { optionId: 'allow' });
   }
-  // History has the turn before the session accepts more.
+  // Once the session is idle, history has the turn.
   await vi.waitFor(async () => expect((await requests.status(sessionId)).state).toBe('idle'), {
     timeout: 60_000,
   });
@@ -96,7 +96,7 @@ describe('a turn is one waterfall', () => {
   });
 
   test.each(Object.entries(paths))(
-    'FR-001-12 FR-001-13 from the request to the database and the client, at %s',
+    'FR-001-12 FR-001-13 the spans at %s reach from the request to the database and the client',
     (_, path) => {
       const { spans } = receiver.at(path);
       expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
@@ -123,7 +123,7 @@ describe('a turn is one waterfall', () => {
     },
   );
 
-  test('FR-001-10 FR-001-11 every event has the trace that its projector and its client continue', () => {
+  test('FR-001-10 FR-001-11 the spans of projector and client belong to the trace in the events', () => {
     const contexts = new Set(turn.events.map((event) => event.traceContext.traceparent));
     const { spans } = receiver.at(paths.OTLP);
     const agent = spans.find(({ name }) => name === 'invoke_agent demo');

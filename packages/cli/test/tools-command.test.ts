@@ -111,12 +111,12 @@ test('two workers share simultaneous calls', async () => {
   const { worker, run } = await stage();
   const workers = [await worker(), await worker()];
   const calls = Array.from({ length: 20 }, (_, index) => {
-    // No call ends before all have begun.
+    // Each call waits until all calls have begun.
     const command = `: > ${index}; while [ $(ls | wc -l) -lt 20 ]; do sleep 0.05; done; echo $PPID`;
     return run(command).result;
   });
   const pids = (await Promise.all(calls)).map(({ output }) => Number(output));
-  // One worker alone would run at most 16.
+  // One worker alone would run at most 16 of these calls.
   expect(new Set(pids)).toEqual(new Set(workers.map(({ pid }) => pid)));
 });
 
