@@ -25,7 +25,7 @@ export function needsOf(root, only) {
   const files = testFiles(root).filter((file) =>
     only.some((part) => file.includes(pathIn(root, part))),
   );
-  // Vitest reports a path without tests.
+  // Prepare everything for a path without tests: Vitest then reports that path.
   if (only.length === 0 || files.length === 0) return new Set(all);
   const texts = withHelpers(
     root,

@@ -32,7 +32,7 @@ const services = [
 ];
 
 /**
- * Ensures that the tests can start a Redis and a PostgreSQL, and read that Redis in Python; installs missing ones if
+ * Ensures that the tests can start a Redis and a PostgreSQL, and read the Redis in Python. Installs missing programs if
  * that needs no consent.
  */
 export async function testServices() {

@@ -33,7 +33,9 @@ export async function runTests(resultsFile: string, only: readonly string[]): Pr
 
 const noServices = { env: process.env, stop: async () => {} };
 
-/** One Redis and one PostgreSQL for all tests that do not end them, unless the environment names running ones. */
+/**
+ * Starts one Redis and one PostgreSQL for all tests that do not end them, unless the environment names running servers.
+ */
 async function shareServices() {
   const { LIMINAL_REDIS_URL: redisUrl, LIMINAL_DATABASE_URL: databaseUrl } = process.env;
   const redis = redisUrl ? undefined : await startRedis();

@@ -9,8 +9,8 @@ import {
 } from '@swc/core';
 
 /**
- * The most functions that a class or function may need from its creator. If it needs more, join it with its creator, or
- * pass it the object that it calls.
+ * The most functions that a class or function may need from its creator. If a class needs more functions, join it with
+ * its creator, or pass it the object that it calls.
  */
 const maxCallbacks = 3;
 

@@ -58,7 +58,7 @@ export const areas: Readonly<Record<string, Area>> = {
     files: [
       secrets,
       'packages/agents/src/models/hide-secrets.ts',
-      // Not `exposed-secrets.ts`: its tests run it in other processes, which have no mutants.
+      // `exposed-secrets.ts` is left out: its tests run it in other processes, which have no mutants.
       'packages/cli/src/own-secrets.ts',
     ],
     tests: [

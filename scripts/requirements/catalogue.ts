@@ -207,7 +207,8 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-37': 'A.6: the verification deletes what it made',
   'FR-001-38': 'A.6: every entry of a run’s stream is a complete event, with its trace',
 
-  // Seed 002: Claude Code through its SDK. Its other requirements are the same as AC-3 and AC-5 of seed 000.
+  // Seed 002: Claude Code through its SDK. The other requirements of seed 002 are the same as AC-3 and AC-5 of seed
+  // 000.
   'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',
   'FR-002-02': 'Output that breaks off ends the turn with PROCESS_CRASH, and the session is dead',
   'FR-002-03': 'Loading an open session returns the same session',

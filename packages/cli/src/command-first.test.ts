@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
-  '%j is refused, naming the unknown command and the known ones',
+  '%j is refused with an error that names the unknown command and the known commands',
   (typed) => {
     expect(() => commandFirst(program, typed)).toThrow(
       'There is no command "nosuch". The commands are: serve, doctor.',

@@ -62,7 +62,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Each command is loaded when it is called, so that a server does not hold the code of the others. */
+/** Each command is loaded when it is called, so that a server does not load the code of other commands. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = emptyProgram();
 
@@ -162,7 +162,7 @@ const explainUsageError = (text: string): string =>
     `Give the session’s id: ${listHint}`,
   );
 
-/** Only for the list of commands: `bin/liminal.js` runs `acp` without the other commands. */
+/** Registers `acp` only for the list of commands: `bin/liminal.js` runs `acp` without this program. */
 function acpCommand(program: Command, done: (exitCode: number) => void): void {
   program
     .command('acp')

@@ -1,4 +1,4 @@
-/** Every command, with line breaks in all texts of agents and people: none of them makes a row of its own. */
+/** Every command, with line breaks in all texts of agents and people: no line break makes a new row. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +79,10 @@ afterAll(async () => {
   await agent.control.close();
 });
 
-/** Each command that prints texts of agents or people, in this order, with a text that must be in its output. */
+/**
+ * The commands that print texts of agents or people, in the order of the tests, each with a text that must be in its
+ * output.
+ */
 const printing: Record<string, { args: () => string[]; code: number; shows: RegExp }> = {
   run: { args: () => ['run', evil, '--session', sessionId], code: 0, shows: /rejected: a text⏎/ },
   'run that fails': {

@@ -62,7 +62,7 @@ async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<
   }
 }
 
-/** Each span with its parent, both by name; a parent from elsewhere by its id. */
+/** Each span with its parent, as names. If the parent is not among the spans, its id is given. */
 function places(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans
@@ -138,7 +138,7 @@ describe('a turn is one waterfall', () => {
     }
   });
 
-  test('FR-001-13 each span is sent to OpenLLMetry in a request of its own', () => {
+  test('FR-001-13 each span is sent to OpenLLMetry in a separate request', () => {
     const { spans, headers } = receiver.at(paths.OpenLLMetry);
     expect(spans.length).toBeGreaterThan(10);
     expect(headers).toHaveLength(spans.length);

@@ -48,7 +48,10 @@ export async function allAgents({ folder }: Home) {
   return { models, env };
 }
 
-/** A Redis and a database of this test's own: their configuration, and a function that lists what is left in them. */
+/**
+ * Makes a Redis prefix and a database schema for this test. Returns their configuration, and a function that lists the
+ * keys and rows in them.
+ */
 export async function sharedStorage() {
   const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
   const [redisPrefix, databaseSchema] = [redis.newPrefix(), postgres.newSchema()];

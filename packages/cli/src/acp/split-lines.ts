@@ -1,6 +1,6 @@
 /**
  * Accepts text in pieces and passes on each complete line. Only a line feed ends a line: Node's readline would also end
- * it at other characters, which may occur in a JSON string.
+ * a line at other characters, which may occur in a JSON string.
  */
 export function splitLines(onLine: (line: string) => void): (text: string) => void {
   let rest = '';

@@ -125,7 +125,7 @@ test('SAFE: a request without a rejecting option stops the turn if no person can
   expect(said).toContain('There is no terminal for an answer, so the turn was stopped: Run it?');
 });
 
-test('without a person at the terminal, a message starts without the settings of its project folder', async () => {
+test('if no person is at the terminal, the turn starts without the settings of the project folder', async () => {
   const options = [
     { optionId: 'use', name: 'Use them', kind: 'allow_always' as const },
     { optionId: 'without', name: 'Start without them', kind: 'reject_once' as const },

@@ -201,7 +201,7 @@ export class PrintedTurn {
     interrupted.abort();
   }
 
-  /** Before the turn begins, the server may ask about the settings of the project folder, in a turn of its own. */
+  /** Before the turn begins, the server may ask about the settings of the project folder, in a separate turn. */
   #askBefore(turns: readonly JoinedTurn[]): void {
     for (const turn of turns) {
       const asks = turn.status === 'in_progress' && turn.items.some(isProjectSettings);

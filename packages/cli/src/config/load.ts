@@ -24,7 +24,7 @@ export interface Flags {
   config?: string;
 }
 
-/** The sources of configuration, so that tests need no process of their own. */
+/** The sources of configuration. They are parameters, so that a test need not start a process. */
 export interface ConfigSources {
   env: NodeJS.ProcessEnv;
   cwd: string;

@@ -12,7 +12,7 @@ const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
   .refine((name) => !ownHeaders.includes(name.toLowerCase()), 'is set by Liminal itself');
-// Only these characters can be sent by every client.
+// Allow only the characters that every HTTP client can send.
 const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be one line of ASCII');
 
 const modelFields = {

@@ -24,7 +24,7 @@ export function openLangfuse(access: Access): OpenedProcessor {
   return { processor, atOnce: batchedAtOnce, extraAttributes: sessionOf };
 }
 
-/** Langfuse's own exporter does not support proxies, so this one sends the same data through the proxy. */
+/** Langfuse's own exporter does not support proxies, so this exporter sends the same data through the proxy. */
 function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: SpanExporter } {
   const url = `${baseUrl}/api/public/otel/v1/traces`;
   const { httpAgentOptions } = proxied(url);

@@ -18,8 +18,8 @@ export class LostLines {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param output - Written only by this class from now on. Only files are handled: a pipe or a terminal that fails
-   * once never works again.
+   * @param output - Written only by this class from now on. Handles only files: a pipe or a terminal that fails once
+   * never works again.
    * @param report - Writes the report, one line, to the output.
    */
   constructor(output: Writable & { fd: number }, report: (lost: number) => void) {

@@ -13,7 +13,7 @@ import {
 import { describeIssues } from '../config/errors.ts';
 import type { Finding } from '../finding.ts';
 
-/** One entry of a run's log as it was read; nothing of it is trusted yet. */
+/** One entry of a run's log, as read and not yet checked. */
 export type LogEntry =
   | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
   /** The run was closed without its terminal event. */
@@ -49,7 +49,7 @@ const requiredFields = [
 /** A shorter answer (in characters) may come in one piece even from an agent that streams. */
 const short = 40;
 
-/** Compares the events of one run with what the log promises about them (seed 001, A.6). */
+/** Checks that the events of one run are as the log's documentation promises (seed 001, A.6). */
 export class RunCheck {
   readonly #expected: ExpectedRun;
   #state = emptyResponse();

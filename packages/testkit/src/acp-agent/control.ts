@@ -136,7 +136,7 @@ export class AcpAgentControl {
     const started = new AgentProcess(pid, socket);
     started.order({ type: 'open', gates: [...this.#open] });
     this.processes.push(started);
-    // This process connected only after the others were ended.
+    // This process connected only after `close` had ended the others.
     if (this.#isClosed) void started.crash();
     return started;
   }

@@ -37,7 +37,7 @@ const Request = z.strictObject({
 const Spawn = z.strictObject({
   /** Default: a program that far outlives the test. */
   argv: z.array(z.string()).optional(),
-  /** Starts the program in a session of its own, like a daemon. */
+  /** Starts the program in a new session (`setsid`), like a daemon. */
   detached: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
   /** Keeps the agent's stdout open after the agent has ended. */
@@ -166,7 +166,7 @@ export const AgentScript = z.strictObject({
   sessions: z.array(StoredSession).optional(),
   /** `session/load` is answered before its replay, whose updates follow with this many ms between them. */
   replaysAfterAnswer: z.number().optional(),
-  /** A session is stored only at its first prompt, as Codex does. */
+  /** The agent stores a session only at its first prompt, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),
   /** Sessions are rejected (-32000) until `authenticate` has been called, by any process. */
   needsAuth: z.boolean().optional(),
@@ -178,7 +178,7 @@ export const AgentScript = z.strictObject({
   onStart: z.array(Step).optional(),
   /** Played when a method is called, before its default answer unless the steps answer it. */
   on: z.record(z.string(), z.array(Step)).optional(),
-  /** The process stays alive when its stdin ends, as Codex does. */
+  /** The process keeps running when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
 });

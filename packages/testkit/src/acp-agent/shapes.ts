@@ -41,7 +41,7 @@ const refused = {
 };
 
 export const shapes = {
-  /** Gemini CLI: stops a loop with a reason of its own. */
+  /** Gemini CLI: ends a loop with a stop reason that ACP does not have. */
   stepLimit: onAnyPrompt({ say: 'Once more.' }, { stop: { stopReason: 'max_turn_requests' } }),
 
   /** Gemini CLI: creates a file only after an error with certain words has reported that the file is missing. */
@@ -118,7 +118,7 @@ export const shapes = {
     },
   }),
 
-  /** Most agents: text follows a tool's end at once, with nothing between. */
+  /** Most agents: text follows directly after a tool's end. */
   textAroundEnd: onAnyPrompt(
     {
       update: {

@@ -10,7 +10,7 @@ import { Dialogue } from '../acp-schema/checked-stream.ts';
 export interface AcpMessage {
   id?: string | number | null;
   method?: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect the messages with expectations of their own
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test checks the messages with its own expectations
   params?: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   result?: any;

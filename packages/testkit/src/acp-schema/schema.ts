@@ -72,8 +72,8 @@ function compiler(schema: Schema): Ajv2020 {
 const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
 
 /**
- * The schema with additional fields forbidden. They are forbidden where a definition is used and not in the definition,
- * because `allOf` combines definitions. Free parts (`_meta`, a tool's raw input) stay free.
+ * The schema with additional fields forbidden. Additional fields are forbidden where a definition is used and not in
+ * the definition, because `allOf` combines definitions. Free parts (`_meta`, a tool's raw input) stay free.
  */
 function closed(schema: Schema): unknown {
   const used = (value: unknown): unknown => {

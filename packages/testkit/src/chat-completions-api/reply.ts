@@ -66,7 +66,7 @@ export interface Manner {
   lineEnd?: '\n' | '\r\n';
   /** A comment before each event. */
   comment?: string;
-  /** Each event is written in pieces of so many bytes, which split characters of several bytes. */
+  /** Writes each event in pieces of this many bytes, which also split characters of several bytes. */
   pieceBytes?: number;
   /** Adds empty deltas, and deltas with empty or absent content. */
   hasEmpties?: boolean;

@@ -256,7 +256,7 @@ export class RecordingClient {
     if (this.#received.length > said) await this.silence();
   }
 
-  /** The first matching message, past or future: for messages with an id of their own. */
+  /** Resolves with the first matching message, past or future. For messages with a unique id. */
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const found = this.#received.find((message) => matches(message));

@@ -80,7 +80,7 @@ export async function startSignedInServer(): Promise<SignedInServer> {
           const challenge = `Bearer resource_metadata="${metadata}"`;
           return void response.writeHead(401, { 'www-authenticate': challenge }).end();
         }
-        // The server has no stream of its own.
+        // The server offers no stream of messages from server to client.
         if (request.method !== 'POST') return void response.writeHead(405).end();
         const { id, method, params } = Call.parse(JSON.parse(body));
         if (id === undefined) return void response.writeHead(202).end();

@@ -93,7 +93,7 @@ export const thinking = (
   ...options,
 });
 
-/** A tool call. `before` happens after the block has started and before its arguments arrive. */
+/** A tool call. The incidents in `before` happen after the block has started and before its arguments arrive. */
 export const toolUse = (
   name: string,
   input: Record<string, unknown>,

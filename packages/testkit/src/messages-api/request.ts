@@ -67,7 +67,10 @@ export function parseRequest(
   };
 }
 
-/** One-token probes, suggestions and calls without tools are the client's own; every agent loop sends tools. */
+/**
+ * One-token probes, suggestions and calls without tools come from the client itself; requests of an agent loop always
+ * have tools.
+ */
 function isSideCall(path: string, body: MessagesRequestBody, prompt: string): boolean {
   return (
     path.includes('count_tokens') ||

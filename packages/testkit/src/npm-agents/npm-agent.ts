@@ -18,8 +18,8 @@ type NpmAgent = keyof typeof agents;
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/npm-agents', import.meta.url));
 
 /**
- * The path of an agent's program. npm downloads the agent the first time. Neither agent has dependencies; their
- * optional dependencies must be compiled and are left out. Throws if npm cannot install the agent.
+ * The path of an agent's program. npm downloads the agent the first time. The two agents have no required dependencies;
+ * their optional dependencies would have to be compiled and are left out. Throws if npm cannot install the agent.
  */
 export async function npmAgent(name: NpmAgent): Promise<string> {
   const agent = `${agents[name].package}@${agents[name].version}`;
@@ -29,7 +29,9 @@ export async function npmAgent(name: NpmAgent): Promise<string> {
   return program;
 }
 
-/** Atomic: several tests may need an agent at the same time. */
+/**
+ * Installs the agent into a draft folder and renames that, because several tests may need an agent at the same time.
+ */
 async function install(agent: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, 'draft-'));

@@ -73,7 +73,7 @@ const Request = z.object({
   ),
 });
 
-/** Throws for anything but an `ExportTraceServiceRequest`. */
+/** Throws if the body is not an `ExportTraceServiceRequest`. */
 export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   const isJson = contentType.startsWith('application/json');
   const said: unknown = isJson ? JSON.parse(bytes.toString()) : fromProtobuf(bytes);

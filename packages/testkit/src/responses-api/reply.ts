@@ -123,7 +123,7 @@ export const webSearch = (
   parts,
 });
 
-/** `before` happens after the call has been announced and before its arguments arrive. */
+/** The incidents in `before` happen after the call has been announced and before its arguments arrive. */
 type CallOptions = Pace & { callId?: string; namespace?: string; before?: Part[] };
 
 const call = (

@@ -77,7 +77,7 @@ function someoneElse(): { uid: number; gid: number } {
   const user = ['postgres', 'nobody'].find(
     (name) => spawnSync('id', [name], { stdio: 'ignore' }).status === 0,
   );
-  if (user === undefined) throw new Error('Neither of the users postgres and nobody exists.');
+  if (user === undefined) throw new Error('The system has no user postgres and no user nobody.');
   const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }

@@ -143,7 +143,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
   const connection = new Redis(node.url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   connection.on('error', () => {
-    // The next command fails with the error.
+    // Ignore connection errors here, because the next command fails with the same error.
   });
   try {
     return await connection.call(command, ...args);

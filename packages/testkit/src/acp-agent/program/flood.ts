@@ -30,7 +30,7 @@ export async function flood(
 
 const now = (): string => String(process.hrtime.bigint() / 1000n).padStart(15, '0');
 
-/** The parts of each line before and after the time: lines are joined instead of being serialised each time. */
+/** The parts of a line before and after the time. Joining these parts is faster than serialising each line. */
 function around(sessionId: unknown, text: string): [string, string] {
   const mark = '\u0000';
   const update = {

@@ -63,7 +63,7 @@ export class LiveSession {
     for (const running of this.#running) if (running.call.id === requestId) running.cancelRequest();
   }
 
-  /** `session/close`: cancels the running turn, whatever the script says about cancelling. */
+  /** `session/close`: cancels the running turn, even if the script handles cancelling in another way. */
   close(): void {
     this.#queue.length = 0;
     for (const running of this.#running)

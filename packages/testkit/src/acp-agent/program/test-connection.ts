@@ -22,7 +22,7 @@ export class TestConnection {
     this.#socket = socket;
   }
 
-  /** Connects to the test that listens at `path`, and follows its orders from then on. */
+  /** Connects to the test that listens at `path`, and follows the test's orders. */
   static async connect(path: string, write: (text: string) => void): Promise<TestConnection> {
     const socket = connect(path);
     await once(socket, 'connect');

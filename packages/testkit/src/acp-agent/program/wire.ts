@@ -10,7 +10,7 @@ export interface Message {
   error?: unknown;
 }
 
-/** Not `readline`, which also ends a line at U+2028, unlike JSON. */
+/** Does not use `readline`, which also ends a line at U+2028, a valid character in JSON. */
 export async function* readLines(input: Readable): AsyncGenerator<string> {
   input.setEncoding('utf8');
   let rest = '';
