@@ -5,7 +5,7 @@ import { builtIn } from '../../packages/agents/src/codex/commands.ts';
 import { terminalCommands as codexCommands } from '../../packages/agents/src/codex/terminal-commands.ts';
 import { claudeKeys, codexKeys, type TerminalKey } from './terminal-keys.ts';
 
-/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and its own skills. */
+/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and Claude Code's own skills. */
 export const listedCommands: readonly string[] =
   `agents auto-mode-setup autocompact batch checkup claude-api clear code-review compact config context cost dataviz
   debug deep-research doctor effort fewer-permission-prompts goal init insights list-agents loop mcp model name new output-style

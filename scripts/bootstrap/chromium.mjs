@@ -66,7 +66,7 @@ async function installChromium() {
 }
 
 /**
- * Some distributions' package only prints where to get the browser.
+ * Checks whether the program really starts: the package of some distributions only prints where to get the browser.
  * @param {string} program
  */
 function runs(program) {

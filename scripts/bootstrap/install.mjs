@@ -22,7 +22,7 @@ export async function install(root) {
 
 /**
  * Whether `node_modules` has every package of the lockfile in its version. npm writes its record of an installation
- * last, so that an interrupted one does not count.
+ * last, so that an interrupted installation does not count.
  * @param {string} root
  */
 export function isInstalled(root) {

@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 /** Redis and PostgreSQL; Chromium; the built web app; the server's bundle. */
 const all = /** @type {const} */ (['services', 'browser', 'web', 'bundle']);
 
-/** Texts of test files and their helpers that show a need. */
+/** Words in the source of a test or its helpers, and the need that they show. */
 const signs = /** @type {[RegExp, Need[]][]} */ ([
   [/LIMINAL_(REDIS_URL|DATABASE_URL|PYTHON)|(start|test)(Redis|Postgres)/, ['services']],
   [/CHROMIUM_(SHELL_)?PATH/, ['browser', 'web']],

@@ -1,4 +1,4 @@
-/** The documents: links lead to a heading that exists, pages are short, and the README names each of them. */
+/** Tests of the documents: links lead to existing headings, pages are short, and the README links to each page. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -10,9 +10,9 @@ export interface Exception {
   why: string;
 }
 
-/** The time limit for one expression, in ms: more than any needs on a busy machine. */
+/** The time limit for one expression, in ms: more than any expression needs on a busy machine. */
 const timeout = 60_000;
-/** The checker also tries random texts: the same ones in each run. */
+/** The checker also tries random texts; with this seed, they are the same in each run. */
 const randomSeed = 1;
 
 /** Reports the expressions that take more than linear time on some text, and unneeded exceptions. */

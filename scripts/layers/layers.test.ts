@@ -127,8 +127,8 @@ const innocents: [file: string, text: string][] = [
 ];
 
 /**
- * A function in parentheses or in a union with `undefined` counts; a number does not, and neither do a method's
- * parameters.
+ * A function in parentheses or in a union with `undefined` counts as a callback; a number and a method's parameters do
+ * not.
  */
 const callsBack = [
   'export interface ManyOptions { a: () => void; b?: () => number; c(): void; d: (() => void) | undefined }',
@@ -201,14 +201,14 @@ describe('layering', () => {
     );
   });
 
-  test('a cruiser that reads nothing is reported, file by file and edge by edge', () => {
+  test('if dependency-cruiser reads nothing, each file and each import is reported', () => {
     const blind = { ...result, modules: [] };
     const spots = findBlindSpots(root, blind);
     expect(spots).toContain('Not read: packages/protocol/src/index.ts');
     expect(spots).toContain('Not seen: storage → protocol');
   });
 
-  test('a cruiser that reads files but no imports is reported', () => {
+  test('if dependency-cruiser reads files but no imports, this is reported', () => {
     const modules = result.modules.map((module) => ({ ...module, dependencies: [] }));
     expect(findBlindSpots(folder, { ...result, modules })).toContain(
       'Not seen: runtime → protocol',

@@ -176,7 +176,7 @@ export const options: ICruiseOptions = {
   },
 };
 
-/** The files that a room's package.json exports. */
+/** The files that a package exports in its package.json. */
 function doors(room: string): string[] {
   const file = join(root, 'packages', room, 'package.json');
   const { exports } = manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

@@ -47,6 +47,6 @@ test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
   },
 );
 
-test('an unknown flag is reported, not the word after it', () => {
+test('the error for an unknown flag names the flag, not the word after it', () => {
   expect(commandFirst(program, ['--prot', '1'])).toEqual(['--prot', '1']);
 });

@@ -7,7 +7,7 @@ export interface ServerConnection {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** Whether the server keeps running after this command; otherwise it was started only for the command. */
+  /** Whether the server keeps running after this command. False if the command started the server for itself. */
   isShared: boolean;
   close: () => Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function connect(config: Config): Promise<ServerConnection> {
     const client = createClient({ baseUrl: url, token });
     return { client, url, token, isShared: true, close: async () => client.close() };
   }
-  // With a running server a command does not need these modules.
+  // Import these modules only here: a command does not need them if a server already runs.
   const { startLiminal } = await import('./start-liminal.ts');
   const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
   const { url, token } = own;

@@ -49,7 +49,7 @@ function secretsIn(name: string, value: string): string[] {
   return isKey ? [value, value.replace(/^\w+ /, '')] : [];
 }
 
-/** A proxy's address may lack its scheme. */
+/** The address of a proxy may have no scheme. */
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;
 

@@ -155,7 +155,7 @@ const emptyProgram = (): Command =>
     .configureOutput({ outputError: (text, write) => write(explainUsageError(text)) })
     .showHelpAfterError('(./liminal --help lists the commands)');
 
-/** Replaces commander's error for a common mistake by what to do. */
+/** Replaces commander's error for a common mistake by a sentence that says what to do. */
 const explainUsageError = (text: string): string =>
   text.replace(
     /^error: missing required argument 'session(?:Id)?'/,
@@ -176,7 +176,7 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands about one turn: they end it, rewind to it, or show where its time went. */
+/** Commands about one turn: they end the turn, rewind to it, or show where its time went. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('background <sessionId>')
     .description('moves running commands and subagents to the background')
@@ -384,7 +384,7 @@ function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** Options for one change of one MCP server, which exclude each other. */
+/** Options for changing one MCP server; only one of them may be given. */
 const mcpChange = (flags: string, description: string): Option =>
   new Option(flags, description).conflicts(
     ['reconnect', 'on', 'off', 'signIn'].filter((name) => name !== optionName(flags)),

@@ -46,7 +46,7 @@ describe('without a server', () => {
     expect(await c.end()).toBe(0);
   });
 
-  test('a server killed during a turn gives an error and closes its questions; the next message starts another server, which opens the sessions again', async () => {
+  test('if the server is killed during a turn, the prompt gets an error and open questions are closed; the next message starts another server, which opens the sessions again', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -101,7 +101,7 @@ describe('without a server', () => {
     },
   );
 
-  test('a server stopped while no request waits is not restarted, and a server started by somebody else is found', async () => {
+  test('a server that was stopped while no request waited is not restarted; a server that another process starts is found', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -116,7 +116,7 @@ describe('without a server', () => {
     expect(editor.stderr).toBe('');
   });
 
-  test('a data folder that cannot be used is named, with what to do', async () => {
+  test('the error for an unusable data folder names the folder and says what to do', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const folder = join(import.meta.filename, 'data');
@@ -224,7 +224,7 @@ describe('with a server', () => {
     expect(b.agentText(sessionId)).toContain('Demo, recorded');
   });
 
-  test('two editors see the same, both are asked, the first answer counts, and the other’s dialog is closed', async () => {
+  test('two editors get the same updates and the same question, the first answer counts, and the dialog of the other editor is closed', async () => {
     const [a, b] = [await editor(), await editor()];
     const sessionId = await a.newSession(home.project, instant);
     await b.result('session/resume', { sessionId, cwd: home.project, mcpServers: [] });
@@ -247,7 +247,7 @@ describe('with a server', () => {
     expect(JSON.stringify(others)).toBe(JSON.stringify(talk(a)));
   });
 
-  test('an editor that stops reading ends the process without an error', async () => {
+  test('if the editor stops reading, the process ends without an error', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project, ['pace', 'fast']);

@@ -78,7 +78,7 @@ async function openPage(server: Server): Promise<string[]> {
   return listed;
 }
 
-test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores them', async () => {
+test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores these sessions', async () => {
   const server = await home.serve();
   expect(await openPage(server)).toEqual([]);
   const { body: catalogue } = await ask(server, 'GET', '/api/agents');
@@ -127,7 +127,7 @@ testAtLength('fork and steer accept a session that only the agent’s own store 
   expect(steer.stderr).toContain('No turn is running. Send it as a message of its own instead.');
 });
 
-test('an agent that runs for one session also lists its others', async () => {
+test('while an agent runs for one session, its other sessions are also listed', async () => {
   const server = await home.serve();
   const headers = {
     authorization: `Bearer ${server.token}`,

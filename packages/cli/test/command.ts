@@ -39,7 +39,7 @@ export class Home {
     return command;
   }
 
-  /** Starts a command in a pseudo-terminal, as for a person. */
+  /** Starts a command in a pseudo-terminal. */
   atTerminal(args: string[], cols?: number): PseudoTerminal {
     const command = [process.execPath, main, ...args];
     const terminal = new PseudoTerminal(command, this.project, this.#env, cols);
@@ -136,7 +136,7 @@ export interface Server {
 export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): LiminalClient =>
   createClient({ baseUrl: url, token });
 
-/** Makes a session of the demo with these prompts, without a process for each. */
+/** Makes a session of the demo with these prompts, through the client instead of commands. */
 export async function createSessionWithTurns(
   { requests }: LiminalClient,
   projectDir: string,

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('SAFE: lines that do not fit into a log file are dropped and counted, even if a part fits, and later lines are whole', async () => {
+test('SAFE: lines that do not fit into a log file are dropped and counted, even if a part of a line fits, and later lines are whole', async () => {
   const log = join(folder, 'server.log');
   const output = openSync(log, 'a');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

@@ -7,7 +7,7 @@ import { main } from '../src/program.ts';
 
 const outputs = [process.stdout, process.stderr];
 const writes = outputs.map((output) => output.write.bind(output));
-// Every command line adds listeners.
+// Every command line adds listeners to the process, so allow any number.
 for (const emitter of [process, ...outputs]) emitter.setMaxListeners(0);
 const environment = { ...process.env };
 

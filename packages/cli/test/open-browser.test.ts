@@ -18,7 +18,7 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A desktop whose browser records its arguments, and the processes that all users see. */
+/** A fake desktop whose browser records its own arguments and the list of processes that all users see. */
 function desktop() {
   const [browser, seen] = [join(home.folder, 'browser'), join(home.folder, 'seen')];
   const script = `#!/bin/sh\nps -ww -eo args > '${seen}.processes'\necho "$1" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`;

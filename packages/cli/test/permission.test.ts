@@ -224,7 +224,7 @@ test('SAFE: every argument is shown, and no value looks like another argument', 
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: line breaks in a title and in an option’s name are visible, and make no rows', async () => {
+test('SAFE: line breaks in a title and in an option’s name are visible, and make no new rows', async () => {
   const shown = fake.replaceAll('\n', '⏎');
   const title = await asked('title');
   expect(unmarked(title)[0]).toMatch(/^\? Run it⏎\? List the files of src⏎ {2}1 {2}Allow⏎/);
@@ -285,7 +285,7 @@ test('SAFE: a diff of three hundred lines is shown whole', async () => {
   await answered(terminal, '2');
 });
 
-test('SAFE: an agent’s description is marked', async () => {
+test('SAFE: rows of the agent’s description are marked as text of the agent', async () => {
   const terminal = await asked('description');
   expect(question(terminal)).toEqual([
     '│ Why not?',
@@ -334,7 +334,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: a line typed before the question was on the screen does not answer it', async () => {
+test('SAFE: a line typed before the question was on the screen does not answer the question', async () => {
   const terminal = home.atTerminal(['run', 'early', '--agent', 'nasty']);
   await terminal.shows(/Your choice \(1-2\): /);
   terminal.type('1');

@@ -89,7 +89,7 @@ test('after SIGINT, a run whose turn has begun leaves the queue paused, as the l
   await eventually(async () => (await client.requests.history(sessionId)).turns.length).toBe(2);
 });
 
-test('tail follows a session as lines, until a signal, and as JSON', async () => {
+test('tail follows a session until a signal, as lines or as JSON', async () => {
   const sessionId = await createSessionWithTurns(client, home.project, 'plan');
   const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];
   await tail.untilOutput(/^> plan$/m);
@@ -123,7 +123,7 @@ test('a command with another token is refused with a message', async () => {
   expect(command.stderr).toContain('token');
 });
 
-test('doctor reports what can run, or why not, and finds the running server', async () => {
+test('doctor reports which agents can run, or why not, and finds the running server', async () => {
   const command = home.start(['doctor']);
   expect(await command.exitCode).toBe(0);
   expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
@@ -168,7 +168,7 @@ async function bytesOf(block: ContentBlock): Promise<Buffer> {
 describe('run --attach', () => {
   const prompts = { 'with words': 'explain', 'without words': '' };
   test.each(partOf(prompts, ['without words']))(
-    'sends files %s, typed by their content or their name',
+    'run --attach sends files %s, with types from their content or their name',
     async (_, prompt) => {
       const sound = Uint8Array.from([255, 251, 0, 1]);
       write('shot', png);

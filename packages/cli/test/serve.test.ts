@@ -12,7 +12,7 @@ afterEach(() => home.close());
 
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
-/** Ends a server and checks that it exits with 0, with its guard, and removes its file. */
+/** Ends a server, and checks that it exits with 0, that its guard ends, and that its record is removed. */
 async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<void> {
   const guards = childrenOf(command.pid);
   command.signal(signal);

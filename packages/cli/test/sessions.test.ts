@@ -25,7 +25,7 @@ async function done(...args: string[]): Promise<string> {
   return command.stdout.trimEnd();
 }
 
-/** Like `done`, in a process that all such commands share. */
+/** Like `done`, but runs the command in a process that all such commands share. */
 async function played(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);

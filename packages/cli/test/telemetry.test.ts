@@ -51,7 +51,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
   return { sessionId, turnId, events };
 }
 
-/** A run's events, read as by any program. */
+/** Reads the events of a run, as any program could. */
 async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<StreamEvent> {
   const headers = { authorization: `Bearer ${token}` };
   const read = await fetch(`${url}/api/run/${runId}/events`, { headers });
@@ -116,7 +116,7 @@ describe('a turn is one waterfall', () => {
           'delivery sse < invoke_agent demo',
         ]),
       );
-      // No span is outside of the tree.
+      // Every span is in the tree of the trace.
       expect(told.filter((place) => place.endsWith(caller))).toHaveLength(1);
       expect(told.filter((place) => /< ([0-9a-f]{16}|nothing)$/.test(place))).toHaveLength(1);
       expect(JSON.stringify(spans)).not.toContain('ask for permission');

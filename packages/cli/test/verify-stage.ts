@@ -22,7 +22,7 @@ import type { Home } from './command.ts';
 
 export const answerText =
   'Very small things come in lumps, and nobody knows which until they look.';
-/** Text arrives as from a model: a few characters at a time. */
+/** Send text as a model does, a few characters at a time. */
 const pace = { chunk: 12, delayMs: 40 };
 export const streamed = answer(message(answerText, pace));
 

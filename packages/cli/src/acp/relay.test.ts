@@ -7,7 +7,7 @@ import type { LineConnection } from './line-connection.ts';
 import { type JsonRpcMessage, maxMessageBytes } from './json-rpc.ts';
 import { AcpRelay } from './relay.ts';
 
-/** A server that the relay is connected to. */
+/** A fake server to which the relay is connected. */
 class FakeServer implements LineConnection {
   readonly received: JsonRpcMessage[] = [];
   readonly #closed = Promise.withResolvers<void>();

@@ -35,7 +35,10 @@ interface ParsedLine {
 const maxUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
-/** Methods that open a session. The relay stores their parameters to open the session again on the next server. */
+/**
+ * Methods that open a session. The relay stores the parameters of such a request, to open the session again on the next
+ * server.
+ */
 const openings: ReadonlySet<string> = new Set([
   'session/new',
   'session/load',
@@ -74,7 +77,7 @@ export class AcpRelay {
   #initialize: Record<string, unknown> | undefined;
   /** How many servers were connected so far. */
   #servers = 0;
-  /** The relay's own requests: their callbacks by id. */
+  /** The callbacks of the relay's own requests, by request id. */
   readonly #ownRequests = new Map<JsonRpcId, () => void>();
   #ownRequestCount = 0;
   #hasEnded = false;
@@ -83,7 +86,7 @@ export class AcpRelay {
     this.#options = options;
   }
 
-  /** Resolves when the client has left. Rejects if there is no server, or the server rejects the agent type. */
+  /** Resolves when the client has left. Rejects if no server can be reached, or the server rejects the agent type. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
     const left = once(stdin, 'close').then(async () => this.#awaitLastResponses());
@@ -181,14 +184,17 @@ export class AcpRelay {
   }
 
   #fromServer(text: string): void {
-    // Most messages are updates, which are only for the client.
+    // Pass on updates at once: most messages are updates, and the relay itself does not need them.
     const isUpdate = text.startsWith('{"jsonrpc":"2.0","method":"session/update"');
     const message = isUpdate ? undefined : readMessage(text);
     const output = message === undefined ? text : this.#lineForClient(message, text);
     if (output !== undefined) this.#write(output);
   }
 
-  /** The message as the client gets it; undefined if it answers a request of the relay. */
+  /**
+   * The form in which the client gets a server's message; undefined if the message answers a request of the relay
+   * itself.
+   */
   #lineForClient(message: JsonRpcMessage, text: string): string | undefined {
     const { id, method, params, result } = message;
     if (method === cancelRequest) {
@@ -229,7 +235,7 @@ export class AcpRelay {
     if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
   }
 
-  /** The server was lost: rejects the waiting requests, and cancels the open questions. */
+  /** Called when the server was lost: rejects the waiting requests, and cancels the open questions. */
   #onServerLost(): void {
     this.#server = undefined;
     this.#isReady = false;
@@ -245,7 +251,7 @@ export class AcpRelay {
     this.#questions.clear();
   }
 
-  /** Opens the sessions of the last server on the next one; resolves to true. */
+  /** Opens the sessions of the previous server on the present server; resolves to true. */
   async #resumeSessions(): Promise<true> {
     if (this.#initialize === undefined) return true;
     await this.#request('initialize', this.#initialize);

@@ -6,7 +6,7 @@ export function splitLines(onLine: (line: string) => void): (text: string) => vo
   let rest = '';
   return (text) => {
     const end = text.lastIndexOf('\n');
-    // Do not search the pieces of a long line twice.
+    // Search each piece of a long line only once.
     if (end === -1) {
       rest += text;
       return;

@@ -11,7 +11,7 @@ const answerLimitMs = 10_000;
 /** How many agents are started at the same time. */
 const atOnce = 4;
 
-/** Reports one finding per agent. When this resolves, every started process has ended. */
+/** Reports one finding per agent. Resolves when every process that it started has ended. */
 export async function checkAgents(
   config: Config,
   report: (finding: Finding) => void,
@@ -42,8 +42,8 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
 }
 
 /**
- * The finding about an agent. `introduction` is the agent's answer to doctor; undefined if doctor did not start the
- * agent.
+ * Returns the finding about an agent. `introduction` is the agent's answer to doctor; undefined if doctor did not start
+ * the agent.
  */
 export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
   const { cliType, name, available, reason, program } = info;

@@ -43,8 +43,9 @@ export interface RunFlags {
 }
 
 /**
- * Sends one prompt. The answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
- * The command ends when its standard output is closed. On a server that was already running, the turn then continues.
+ * Sends one prompt. The agent's answer goes to standard output, all other output to standard error. Returns 1 if the
+ * turn fails. The command ends when its standard output is closed. On a server that was already running, the turn then
+ * continues.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
@@ -115,7 +116,7 @@ export function readSetting(text: string): [id: string, value: string] {
   );
 }
 
-/** Prints one turn on the terminal, including the turns that continue it after a server's end. */
+/** Prints one turn on the terminal, including turns that continue it after the end of its server. */
 export class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
@@ -125,9 +126,9 @@ export class PrintedTurn {
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
   #turn: JoinedTurn | undefined;
-  /** The turn in which the server asks a question before this turn. */
+  /** The server turn before this turn, in which the server asks about the project's settings. */
   #questionTurnId: string | undefined;
-  /** Lines that wait for the end of a question: nothing is printed below a question. */
+  /** Lines that are printed only after a question is closed, because nothing may be printed below a question. */
   #lines: TranscriptLine[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
@@ -183,7 +184,8 @@ export class PrintedTurn {
   }
 
   /**
-   * Stops the turn, which pauses the queue. A turn that has not begun is removed from the queue; other turns continue.
+   * Stops the turn, which pauses the queue. Removes the message of a turn that has not begun from the queue, without
+   * stopping other turns.
    */
   async #stop(interrupted: AbortController): Promise<void> {
     const { requests } = this.#client;
@@ -255,7 +257,7 @@ export class PrintedTurn {
     this.#shownRequest = undefined;
   }
 
-  /** Prints new lines, up to a question: a line below the question could look like another question. */
+  /** Prints new lines, but stops at a question: a line below the question could look like another question. */
   #print(): void {
     if (this.#shownRequest) return;
     if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
@@ -266,7 +268,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Prints what a silent agent waits for, for example a retry after an overloaded model. */
+  /** Prints the reason why the agent is silent, for example the wait before a retry after an overloaded model. */
   #showActivity(activity: string): void {
     if (activity === this.#activity || this.#shownRequest) return;
     this.#activity = activity;
@@ -335,7 +337,7 @@ export class PrintedTurn {
     return this.#askHere(approval);
   }
 
-  /** The rejecting answer; stops the turn if the request has none. */
+  /** Returns the answer that rejects the request. If no option rejects, stops the turn. */
   async #reject({ title, options }: Approval): Promise<ApprovalAnswer | undefined> {
     const option = defaultOption(options, 'reject');
     const done = option === undefined ? 'the turn was stopped' : 'this was rejected';
@@ -358,7 +360,7 @@ interface ShownRequest {
 /** The reason for aborting a question whose request has changed: the new state is asked next. */
 const requestChanged = 'changed';
 
-/** The latest state of a request and its call. */
+/** Returns the latest state of a request and of its call. */
 function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownRequest {
   const latest = waitingRequest(turn, approval) ?? approval;
   const call = turn?.items.find(

@@ -7,7 +7,7 @@ import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 import { aborted, endSignals } from '../terminal/end-signals.ts';
 
-/** How long turns may take to end before the terminal shows that the server waits for them, in ms. */
+/** The delay before the terminal shows that the server waits for turns to end, in ms. */
 const noticeDelayMs = 200;
 
 /**

@@ -4,12 +4,12 @@ import { connect } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface SessionsFlags {
-  /** Only archived sessions, which are left out otherwise. */
+  /** List only archived sessions; by default, archived sessions are left out. */
   archived?: boolean;
   json?: boolean;
 }
 
-/** The terminal's width in columns from which the list shows each session's model and cost. */
+/** The least width of a terminal, in columns, at which the list shows model and cost of each session. */
 const wide = 140;
 
 /** Prints the sessions, also those of the agents' own stores: pinned sessions first, then the newest. */

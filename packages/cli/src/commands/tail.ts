@@ -12,8 +12,8 @@ export interface TailFlags {
 }
 
 /**
- * Follows a session until a signal. Without a running server nothing more can happen, so it prints the stored session
- * and ends.
+ * Follows a session until a signal. If no server runs, the session cannot change, so the command prints the stored
+ * session and ends.
  */
 export async function tail(
   sessionId: string,

@@ -36,11 +36,11 @@ export const ConfigFile = z.strictObject({
   insecureHost: z.boolean().optional(),
   /** Open the link in a browser after the start. */
   open: z.boolean().optional(),
-  /** Each project folder must lie under one of these. Relative to this file; `~` is the home folder. */
+  /** Each project folder must be below one of these folders. Relative to this file; `~` is the home folder. */
   roots: z.array(z.string().min(1)).min(1).optional(),
-  /** More names of the server, `name` or `name:port`. */
+  /** Other names by which clients reach the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** More origins whose pages may use the server, `https://name`. */
+  /** Other origins whose pages may use the server, `https://name`. */
   allowedOrigins: z.array(z.url()).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   /** How long turns may continue after the server was asked to stop, in ms; 0: they stop at once. */
@@ -72,7 +72,7 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** How long after a server's death other servers take over its sessions, in ms. */
   leaseMs: z.int().min(1_000).optional(),
-  /** Whether this server also projects runs into history; if none does, `./liminal projector` must. */
+  /** Whether this server also projects runs into history; if no server does, `./liminal projector` must. */
   projector: z.boolean().optional(),
   /** Whether upserts are published in Redis, for programs in any language. */
   publishUpserts: z.boolean().optional(),

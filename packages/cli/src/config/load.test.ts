@@ -311,7 +311,7 @@ describe('servers of bare models', () => {
   const models = (entries: unknown, env: NodeJS.ProcessEnv = {}) =>
     load({ config: writeFile('models.json', { models: entries }) }, env).models;
 
-  test('both providers exist without any settings, and report what they need', () => {
+  test('OpenAI and Anthropic are listed without any settings, with the settings that they lack', () => {
     expect(load().models).toMatchObject([
       {
         cliType: 'openai',
@@ -334,7 +334,7 @@ describe('servers of bare models', () => {
     expect(anthropic).toMatchObject({ baseUrl: url, apiKey: 'a', problem: undefined });
   });
 
-  test('a local server needs three fields, and does not get the provider’s key', () => {
+  test('an entry for a local server needs only three fields, and the server does not get the provider’s key', () => {
     const local = { type: 'openai', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
     const [, , own] = models({ local }, { OPENAI_API_KEY: 'k' });
     expect(own).toMatchObject({

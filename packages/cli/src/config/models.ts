@@ -27,7 +27,7 @@ const modelFields = {
     // given in place of the variable's name.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
-  /** Headers of every request, besides the API's own. */
+  /** Headers of every request, in addition to those of the API. */
   headers: z.record(headerName, headerValue).optional(),
   /** The model of new sessions; by default the first in the server's list. */
   model: z.string().min(1).optional(),
@@ -38,7 +38,7 @@ const modelFields = {
       output: price,
       cacheRead: price.optional(),
       cacheWrite: price.optional(),
-      /** Per thousand web searches by the provider. */
+      /** The price of a thousand web searches by the provider. */
       webSearch: price.optional(),
     })
     .optional(),
@@ -46,7 +46,7 @@ const modelFields = {
   contextWindow: z.int().positive().optional(),
   /** The API of an OpenAI server, if Liminal should not detect it. */
   api: z.enum(['responses', 'chat']).optional(),
-  /** Whether its models may search the web with the server's own tool. */
+  /** Whether the server's models may search the web with the server's own tool. */
   webSearch: z.boolean().optional(),
   /** The server's display name. */
   name: z.string().min(1).optional(),
@@ -88,7 +88,7 @@ export const ToolsEntry = z.strictObject({
   fetch: z.boolean().optional(),
   /** Whether models may run scripts that call the tools; by default yes. */
   scripts: z.boolean().optional(),
-  /** How many requests a model gets in one turn, at most. */
+  /** The most requests to a model in one turn. */
   maxRounds: z.int().positive().optional(),
   /** Whether `./liminal tools` runs long tool calls; only if servers share a Redis. */
   workers: z.boolean().optional(),
@@ -109,7 +109,7 @@ export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
   /** The server's display name. */
   title: string;
   apiKey?: string | undefined;
-  /** Why the server cannot be used, and what to do. */
+  /** A sentence that says why the server cannot be used, and what to do. */
   problem?: string | undefined;
 }
 
@@ -118,7 +118,7 @@ const providers = {
   anthropic: { title: 'Anthropic models', key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
 };
 
-/** The two providers, from the environment and the file, and then the file's other servers. */
+/** Returns the two providers, configured by environment and file, and then the other servers in the file. */
 export function modelConfigs(
   entries: Record<string, ModelEntry>,
   variable: (name: string) => string | undefined,

@@ -41,7 +41,7 @@ test('the file decides whether spans have content; without a setting there, Open
   expect(configOf(asks, { captureContent: false })?.captureContent).toBe(false);
 });
 
-test('an impossible setting is reported, and the server still starts', () => {
+test('an unsupported setting is reported, and the server still starts', () => {
   const grpc = configOf({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
   expect(grpc).not.toHaveProperty('otlp');
   expect(grpc?.problems).toEqual([expect.stringContaining('http/protobuf')]);

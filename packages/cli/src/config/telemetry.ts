@@ -21,7 +21,7 @@ export interface TelemetryConfig {
   /** The API key; '' if the variables give headers instead, or no key is needed. */
   openllmetry?: { apiKey: string };
   sampler: Sampler;
-  /** Why a requested destination is not used, as sentences. */
+  /** Sentences that say why a requested destination is not used. */
   problems: string[];
 }
 

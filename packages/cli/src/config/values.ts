@@ -20,12 +20,12 @@ export const Token = z
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
-/** One Redis, or nodes of a cluster, separated by commas; a password may also contain commas. */
+/** The URL of one Redis, or the URLs of nodes of a cluster, separated by commas; a password may also contain commas. */
 export const RedisUrl = z.string().refine((urls) => splitRedisUrls(urls).every(isRedisUrl), {
   error:
     'must be redis://host:port or rediss://host:port; for a Redis Cluster one node, or several separated by commas',
 });
-/** PostgreSQL, or a Convex deployment. */
+/** The URL of a PostgreSQL or of a Convex deployment. */
 export const DatabaseUrl = z.url({
   protocol: /^(postgres(ql)?|https?)$/,
   error:

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A server's credentials, with functions that sign a browser in and out by its cookie. */
+/** Opens a server's sign-outs; returns functions that sign a browser in, sign it out, and check its cookie. */
 function open(dataDir: string) {
   const signedOut = openSignedOut(dataDir);
   const credentials = createCredentials('token', signedOut);

@@ -1,4 +1,4 @@
-/** Stores which browsers were signed out, across restarts and on every server of a cluster. */
+/** The browsers that were signed out, stored across restarts and shared by all servers of a cluster. */
 import { join } from 'node:path';
 import { LiminalError, thrownMessage } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
@@ -9,7 +9,7 @@ import { writeFileAtomically } from './write-file-atomically.ts';
 const State = z.object({
   /** Sign-ins of an earlier generation are invalid. */
   generation: z.int().nonnegative(),
-  /** Signed-out browsers of this generation. */
+  /** The browsers of this generation that were signed out. */
   devices: z.array(z.string()),
 });
 type State = z.infer<typeof State>;
@@ -23,11 +23,11 @@ const maxDevices = 10_000;
 /** The delay before a failed write is retried, in ms. */
 const retryMs = 5_000;
 
-/** The sign-outs in the data folder's file, which several servers can share. */
+/** The sign-outs in the file of the data folder. Several servers can share them. */
 export interface StoredSignedOut extends SignedOut {
   /** The state as JSON; equal states have equal texts. */
   readonly text: string;
-  /** Adds another server's sign-outs to ours. Throws if the text is not a state. */
+  /** Adds another server's sign-outs to those of this server. Throws if the text is not a state. */
   merge(text: string): void;
 }
 

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Replaces a small file of the data folder, readable only by its owner. After a crash, a power cut or on a full disk
- * the path has the old text or the new one, never a part. Throws the file system's error.
+ * Replaces a small file of the data folder, readable only by its owner. After a crash or a power cut, and on a full
+ * disk, the file has either the old or the new text, never a part of it. Throws the file system's error.
  * @param put - Moves the finished file to its path. The default replaces the file at that path.
  */
 export function writeFileAtomically(
@@ -11,7 +11,7 @@ export function writeFileAtomically(
   text: string,
   put: (draft: string, path: string) => void = renameSync,
 ): void {
-  // An older process may have had the same pid and left its draft.
+  // An earlier process with the same pid may have left its draft.
   const draft = `${path}.${process.pid}.new`;
   try {
     rmSync(draft, { force: true });

@@ -53,7 +53,7 @@ export class EndedSpan implements ReadableSpan {
     }
   }
 
-  /** For a processor that adds attributes when a span starts: our spans have already ended. */
+  /** Passed to processors that add attributes when a span starts, because Liminal's spans have already ended. */
   asStarted(): SdkSpan {
     const setAttribute = (key: string, value: AttributeValue | undefined): this => {
       if (value !== undefined) this.attributes[key] = value;

@@ -15,7 +15,7 @@ interface Access {
 export function openLangfuse(access: Access): OpenedProcessor {
   const processor = new LangfuseSpanProcessor({
     ...access,
-    // By default Langfuse exports only spans of models, which would leave holes in the waterfall.
+    // By default Langfuse exports only spans of models, so spans would be missing in the waterfall.
     shouldExportSpan: () => true,
     // Liminal's spans name images but do not contain them, so there is no media to upload.
     mediaUploadEnabled: false,

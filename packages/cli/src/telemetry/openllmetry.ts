@@ -8,8 +8,8 @@ import { openLlmetryAddress, proxied } from './proxied.ts';
 const defaultAtOnce = 20;
 
 /**
- * Opens OpenLLMetry's span processor, configured as by its SDK; the SDK's own `initialize` would also instrument every
- * model's library in this process. The library is large, and loaded only here.
+ * Opens OpenLLMetry's span processor, configured as its SDK would do it. The SDK's own `initialize` would also
+ * instrument every model's library in this process. The library is large, so it is loaded only here.
  */
 export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<OpenedProcessor> {
   const { createSpanProcessor, ALL_INSTRUMENTATION_LIBRARIES } =

@@ -28,7 +28,8 @@ export function addressesOf(
 }
 
 /**
- * The options that let an exporter send to this address through the environment's proxy; empty if it sends directly.
+ * The options that let an exporter send to this address through the environment's proxy; empty if the exporter sends
+ * directly.
  * @throws Error if a variable with a proxy or a certificate is unusable.
  */
 export function proxied(address: string): { httpAgentOptions?: () => Agent } {

@@ -18,7 +18,10 @@ import {
 } from './ask.ts';
 import { fitted, linesOf, mark, markedRows } from './rows.ts';
 
-/** Asks a person to fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
+/**
+ * Asks a person to fill in a form, field by field; resolves with `undefined` if `signal` aborts the form or the input
+ * ends.
+ */
 export async function askForm(
   form: Form,
   signal: AbortSignal,

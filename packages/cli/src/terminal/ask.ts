@@ -10,12 +10,12 @@ export interface Terminal {
   output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
-/** An answer, or the problem with the line, as a sentence. */
+/** The answer in a typed line, or a sentence that says what is wrong with the line. */
 export type ParsedAnswer<T> = { answer: T } | { problem: string };
 
 /** The assumed size of a terminal that does not report its size. */
 const defaultSize = { columns: 80, rows: 24 };
-/** How long typed lines may take to arrive, in ms. */
+/** The time in which lines that were already typed arrive, in ms. */
 const arrivalMs = 20;
 
 /** Whether a person can answer questions here. */
@@ -81,7 +81,7 @@ const yesNoAnswers: Record<string, boolean> = {
   '': false,
 };
 
-/** Asks for a yes; everything else counts as no. */
+/** Asks a yes-or-no question; any other answer than yes counts as no. */
 export async function confirm(question: string): Promise<boolean> {
   const parse = (line: string): ParsedAnswer<boolean> => {
     const answer = yesNoAnswers[line.toLowerCase()];
@@ -140,7 +140,7 @@ export async function askLine<T>(
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
   const setEcho = (word: 'echo' | '-echo'): void => {
-    // Without stty the answer stays visible.
+    // If the system has no stty, the answer stays visible.
     spawnSync('stty', [word], { stdio: ['inherit', 'ignore', 'ignore'] });
   };
   const show = (): void => setEcho('echo');
@@ -152,7 +152,7 @@ function hideTyping(input: NodeJS.ReadableStream): () => void {
   };
 }
 
-/** How many rows do not fit on the screen, and how to read them. */
+/** Says how many rows do not fit on the screen, and how to read them. */
 function notesBelow(
   { rows, prompt, hasPages = false }: LineQuestion,
   terminal: Terminal,
@@ -160,7 +160,7 @@ function notesBelow(
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];
   const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
-  // The note itself takes a row.
+  // The note about the hidden rows itself takes a row.
   return [`${rows.length + 1 - room} more lines above. ${how}${rest}`];
 }
 
@@ -177,7 +177,7 @@ export function choiceRows(index: number, name: string, terminal: Terminal): str
 export const columnsOf = ({ output }: Terminal): number => output.columns || defaultSize.columns;
 const heightOf = ({ output }: Terminal): number => output.rows || defaultSize.rows;
 
-/** Rows in pages that fit on the screen. */
+/** Splits rows into pages that fit on the screen. */
 class Pages {
   readonly #rows: readonly string[];
   readonly #height: number;
@@ -189,7 +189,7 @@ class Pages {
     this.#height = Math.max(heightOf(terminal) - 3, 1);
   }
 
-  /** The next page; after the last page the first. */
+  /** Returns the next page; after the last page, the first one. */
   next(): string {
     const from = this.#shown;
     const page = this.#rows.slice(from, from + this.#height);

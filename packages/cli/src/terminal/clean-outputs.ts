@@ -18,7 +18,7 @@ export function cleanOutputs(...outputs: Writable[]): void {
       return write(cleanText(text), isCallback(done) ? done : undefined);
     };
   }
-  // Node itself would bypass our outputs when it prints an uncaught exception.
+  // Print uncaught exceptions here, because Node's own output of them would not pass through `cleanText`.
   process.on('uncaughtException', (error) => {
     console.error(error);
     process.exit(1);

@@ -18,8 +18,8 @@ export class LostLines {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param output - Written only by this class from now on. Handles only files: a pipe or a terminal that fails once
-   * never works again.
+   * @param output - After this call, only this class may write to the output. Handles only files: a pipe or a terminal
+   * that fails once never works again.
    * @param report - Writes the report, one line, to the output.
    */
   constructor(output: Writable & { fd: number }, report: (lost: number) => void) {
@@ -51,7 +51,7 @@ export class LostLines {
     const lost = this.#lost;
     this.#lost = 0;
     this.#report(lost);
-    // Do not count a lost report.
+    // A report that cannot be written is not counted as a lost line.
     if (this.#lost > 0) this.#lost = lost;
     else this.close();
   }

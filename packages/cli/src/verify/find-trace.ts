@@ -51,7 +51,10 @@ function namedStore(address: string): TraceStore {
   };
 }
 
-/** Asks until the trace is found. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also after the time limit. */
+/**
+ * Requests the trace until the store has it. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also after the time
+ * limit.
+ */
 export async function findTrace(
   store: TraceStore,
   traceId: string,

@@ -22,7 +22,7 @@ const asked: EventPayload[] = [
 ];
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A turn in which the agent sends these pieces. */
+/** The events of a turn in which the agent sends these pieces of text. */
 const said = (...pieces: string[]): EventPayload[] => [
   ...asked,
   { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' },
@@ -45,7 +45,7 @@ const entriesOf = (events: readonly Record<string, unknown>[]): LogEntry[] =>
     value,
   }));
 
-/** The findings about these entries. */
+/** Returns the findings about these entries. */
 function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}): string[] {
   const run = new RunCheck({ ...expected, ...more });
   for (const entry of entries) run.take(entry);

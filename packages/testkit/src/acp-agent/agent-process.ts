@@ -41,7 +41,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // The process has ended, but its connection has not closed yet.
+    // Ignore the error: the process has ended, but its connection has not closed yet.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -53,7 +53,7 @@ export class AcpAgentControl {
     return control;
   }
 
-  /** Replaces the script for processes that start from now on. */
+  /** Replaces the script for processes that start after this call. */
   async play(script: AgentScript): Promise<void> {
     await writeFile(join(this.#folder, 'script.json'), JSON.stringify(AgentScript.parse(script)));
   }
@@ -77,7 +77,7 @@ export class AcpAgentControl {
     return this.#waiting.until(() => this.#reached.get(gate));
   }
 
-  /** Lets every process pass this gate, now and later. */
+  /** Opens this gate for every process, also for processes that reach it later. */
   open(gate: string): void {
     this.#open.add(gate);
     for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
@@ -93,7 +93,7 @@ export class AcpAgentControl {
     return this.#newest().crash();
   }
 
-  /** The first `count` programs that the agents have started, once there are so many. */
+  /** The first `count` programs that the agents have started, as soon as they have started that many. */
   children(count = 1): Promise<number[]> {
     return this.#waiting.until(() => {
       const pids = this.processes.flatMap((one) => one.children);

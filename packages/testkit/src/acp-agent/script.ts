@@ -1,6 +1,6 @@
 /**
  * The script of an ACP agent: JSON, so that it can be passed to its process. Messages to the client are sent unchanged
- * and unchecked: breaking the protocol is the purpose.
+ * and unchecked: tests use this to break the protocol.
  *
  * Strings in `update`, `message`, `raw` and `request` may contain `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in
  * `repeat`), `{{requestId}}` (of the call being played), and `{{name.path}}`: a value from the answer to the request
@@ -11,7 +11,10 @@ import { z } from 'zod';
 const loose = z.record(z.string(), z.unknown());
 
 const Branch = z.strictObject({
-  /** A part of the answer's JSON. The first branch whose text the answer contains, or that has no `when`, is played. */
+  /**
+   * A text that the answer's JSON must contain. The first branch whose text the answer contains, or that has no `when`,
+   * is played.
+   */
   when: z.string().optional(),
   get steps(): z.ZodArray<typeof Step> {
     return z.array(Step);
@@ -35,7 +38,7 @@ const Request = z.strictObject({
 });
 
 const Spawn = z.strictObject({
-  /** Default: a program that far outlives the test. */
+  /** The program; by default one that runs much longer than the test. */
   argv: z.array(z.string()).optional(),
   /** Starts the program in a new session (`setsid`), like a daemon. */
   detached: z.boolean().optional(),
@@ -51,11 +54,11 @@ const Step = z.union([
   z.strictObject({ think: z.string() }),
   /** A `session/update` with this body; `sessionId` selects another session than the turn's. */
   z.strictObject({ update: loose, sessionId: z.unknown().optional() }),
-  /** Any JSON as a line. */
+  /** Sends any JSON as a line. */
   z.strictObject({ message: z.unknown() }),
-  /** Any text; `end` closes the line. Default: a line feed. */
+  /** Sends any text as a line; `end` is the end of the line, by default a line feed. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
-  /** Bytes in base64, without a line feed, for invalid UTF-8. */
+  /** Sends bytes, given in base64, without a line feed: for invalid UTF-8. */
   z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
   /** Waits until the test opens this gate. */
@@ -81,7 +84,7 @@ const Step = z.union([
       },
     }),
   }),
-  /** Answers the prompt; steps may follow. A turn without this step ends with `end_turn`. */
+  /** Answers the prompt with this stop reason; steps may follow. Without this step, the turn ends with `end_turn`. */
   z.strictObject({ stop: loose }),
   /** Answers the request with this result. */
   z.strictObject({ result: z.unknown() }),
@@ -125,7 +128,7 @@ const Turn = z.strictObject({
   /** A part of the prompts that this turn answers; without it, every prompt that no earlier turn answers. */
   when: z.string().optional(),
   steps: z.array(Step),
-  /** The effect of `session/cancel` on this turn; default: the script's. */
+  /** The effect of `session/cancel` on this turn; by default the effect that the script defines. */
   cancel: CancelReply.optional(),
   /** Played when the turn is cancelled, before its prompt is answered. */
   onCancel: z.array(Step).optional(),
@@ -176,7 +179,7 @@ export const AgentScript = z.strictObject({
   secondPrompt: z.enum(['queue', 'error', 'never', 'concurrent']).optional(),
   /** Played when a process starts, before it reads anything. */
   onStart: z.array(Step).optional(),
-  /** Played when a method is called, before its default answer unless the steps answer it. */
+  /** Steps that are played when a method is called. If they do not answer the call, the default answer follows. */
   on: z.record(z.string(), z.array(Step)).optional(),
   /** The process keeps running when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),

@@ -93,7 +93,7 @@ export class AcpEditor {
     return result;
   }
 
-  /** Initialises the connection, as an editor does first. */
+  /** Initialises the connection: the first step of an editor. */
   async initialize(clientCapabilities: object = {}): Promise<void> {
     await this.result('initialize', { protocolVersion: 1, clientCapabilities });
   }
@@ -172,7 +172,8 @@ export class AcpEditor {
   }
 
   /**
-   * Closes the connection as an editor that is closed; resolves with the agent's exit code. Throws the problems found.
+   * Closes the connection, like an editor that is closed; resolves with the agent's exit code. Throws the problems
+   * found.
    */
   async end(): Promise<number> {
     this.#child.stdin!.end();

@@ -60,7 +60,7 @@ function fail(problem: Error): never {
   throw problem;
 }
 
-/** The open requests of each side: an answer does not name its method. */
+/** The open requests of each side: an answer does not contain the method of its request. */
 export class Dialogue {
   readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
 
@@ -78,7 +78,7 @@ export class Dialogue {
     if ('error' in message) {
       return schemaOf('unstable').problems('Error', message.error, { exactly: true });
     }
-    // A request that could not be read is answered without an id.
+    // The answer to a request that could not be read has no id.
     if (method === undefined) return [`No request has the id ${message.id}.`];
     return problemsOf(method, 'Response', message.result ?? {});
   }

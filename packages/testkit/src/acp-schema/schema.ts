@@ -64,7 +64,7 @@ export class AcpSchema {
 }
 
 function compiler(schema: Schema): Ajv2020 {
-  // Number formats (int32 …) only repeat the bounds.
+  // Do not check number formats (int32 …): they only repeat the bounds.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   return ajv.addSchema({ $id: 'acp', $defs: schema.$defs });
 }
@@ -73,7 +73,8 @@ const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
 
 /**
  * The schema with additional fields forbidden. Additional fields are forbidden where a definition is used and not in
- * the definition, because `allOf` combines definitions. Free parts (`_meta`, a tool's raw input) stay free.
+ * the definition, because `allOf` combines definitions. Parts that may contain any fields (`_meta`, a tool's raw input)
+ * stay unchanged.
  */
 function closed(schema: Schema): unknown {
   const used = (value: unknown): unknown => {

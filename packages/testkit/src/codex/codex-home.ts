@@ -5,7 +5,10 @@ import { scriptedModels } from './models.ts';
 export interface CodexHomeOptions {
   /** When Codex asks before it runs a command. Default `never`. */
   approvalPolicy?: 'never' | 'on-request';
-  /** The files that commands may change. The other two modes need `bwrap` in PATH. Default `danger-full-access`. */
+  /**
+   * The sandbox mode: which files commands may change. The modes other than `danger-full-access` need `bwrap` in PATH.
+   * Default `danger-full-access`.
+   */
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
   /** Gives the model a tool that requests more permissions. */
   asksForRights?: boolean;

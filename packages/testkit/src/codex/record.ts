@@ -47,7 +47,7 @@ const Opened = z.looseObject({ thread: z.looseObject({ id: z.string() }) });
 const Announced = z.looseObject({ item: z.looseObject({ type: z.string() }) });
 const Begun = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
 
-/** Matches the announcement of an item. */
+/** Matches the message that announces an item. */
 export const startsItem =
   (type: string) =>
   ({ method, params }: RpcMessage): boolean =>
@@ -284,7 +284,7 @@ export class RecordingClient {
     this.#process?.send(message);
   }
 
-  /** An answer and notifications at the same time arrive in any order: the answer is recorded first. */
+  /** If an answer and notifications arrive at the same time, their order varies, so the answer is recorded first. */
   #receive(message: RpcMessage): void {
     if (message.method === undefined) {
       this.#open.delete(message.id);

@@ -11,9 +11,9 @@ export interface LlamaServer {
 }
 
 export interface LlamaServerOptions {
-  /** A file of a model. */
+  /** The bytes of a model's file. */
   model: Buffer;
-  /** The most tokens of a conversation. */
+  /** The size of the context window, in tokens. */
   contextLength: number;
   args?: readonly string[];
 }

@@ -17,7 +17,8 @@ export const callInWords = (name: string, input: Record<string, unknown>): strin
 ];
 
 /**
- * The chat template: how the server writes a conversation and its tools to the model, which answers the last message.
+ * The chat template: how the server writes a conversation and its tools to the model, which then answers the last
+ * message.
  */
 const template = `{%- if tools %}<|tools|>
 For each call of a tool, say a JSON object within <tool_call></tool_call>:
@@ -42,8 +43,8 @@ const certain = 10;
 const kinds = { unknown: 2, control: 3, word: 4, byte: 6 };
 
 /**
- * A model with the architecture of Llama that knows only which word follows each word: after the first word of a line,
- * which ends a prompt, it writes the rest of the line. A word that occurs twice in a line is always followed by its
+ * A model with the architecture of Llama that knows only which word follows each word: if a prompt ends with the first
+ * word of a line, the model writes the rest of that line. A word that occurs twice in a line is always followed by its
  * first successor. The model accepts all other bytes, and ignores them. The file has 240 KB.
  */
 export function tinyModel(contextLength: number, lines: readonly (readonly string[])[]): Buffer {
@@ -115,7 +116,7 @@ function vocabulary(
   ];
 }
 
-/** A layer that changes nothing. */
+/** A layer of the model that does not change its input. */
 function layer(): GgufTensor[] {
   const idle = (name: string, ...shape: [number, number]): GgufTensor => ({
     name: `blk.0.${name}.weight`,

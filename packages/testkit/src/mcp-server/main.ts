@@ -147,7 +147,7 @@ async function respond(request: Message): Promise<void> {
 for await (const line of createInterface(process.stdin)) {
   const message = Message.parse(JSON.parse(line));
   if (message.id === undefined) continue;
-  // While the user is asked, other requests are answered.
+  // The server answers other requests while it waits for the user.
   if (message.method !== undefined) void respond(message);
   else asked.get(message.id)?.(message.result);
 }

@@ -34,7 +34,7 @@ export interface MessagesRequest {
   path: string;
   headers: Record<string, string>;
   body: MessagesRequestBody;
-  /** The client's session id; empty if it sends none. */
+  /** The client's session id; empty if the client sends no id. */
   sessionId: string;
   /** Claude Code's id of the requesting subagent; empty for the session's own loop. */
   agentId: string;

@@ -18,7 +18,7 @@ export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
   content: Part[];
-  /** Content that only the API can read; null if it was not requested. */
+  /** Reasoning that only the API can read; null if the client did not request it. */
   encrypted: string | null;
 }
 
@@ -133,7 +133,7 @@ const call = (
   { callId, before = [], ...pace }: CallOptions,
 ): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
 
-/** A call with JSON arguments. By default the server makes its id. */
+/** A call with JSON arguments. By default, the server makes the id of the call. */
 export const functionCall = (
   name: string,
   input: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request before any API has parsed it. */
+/** A request as received, not yet parsed for an API. */
 export interface PlainRequest {
   method: string;
   path: string;

@@ -48,7 +48,7 @@ export async function playIncident(
       return sleep(incident.ms);
     case 'cut':
       await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-      // A client that gets the end together with the beginning may not read the text between them.
+      // Wait before the cut: a client that gets the end together with the beginning may not read the text in between.
       await sleep(cutAfterMs);
       // `destroy` would reset the connection, and a reset can overtake earlier data.
       response.socket?.end();

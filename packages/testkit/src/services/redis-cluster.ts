@@ -28,7 +28,9 @@ const masterCount = 3;
 /** How long the nodes may take to agree on a busy machine, and how often they are asked, in ms. */
 const patience = { timeout: 60_000, interval: 50 };
 
-/** Starts a cluster of three masters on free ports. Without a master, only its own slots are unavailable. */
+/**
+ * Starts a cluster of three masters on free ports. If a master is missing, only the master's own slots are unavailable.
+ */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
 ): Promise<TestRedisCluster> {
@@ -54,7 +56,7 @@ export async function startRedisCluster(
   return { masters, replicas, ready, stop };
 }
 
-/** Retried: another process may have taken a port that was free a moment ago. */
+/** Retry, because another process may have taken a port that was free a moment ago. */
 async function startNode(options: RedisOptions): Promise<Node> {
   for (let left = 3; ; left -= 1) {
     try {
@@ -72,7 +74,7 @@ async function startOn(busPort: number, { settings, ...options }: RedisOptions):
     'cluster-port': String(busPort),
     'cluster-node-timeout': '1000',
     'cluster-require-full-coverage': 'no',
-    // A replica takes over however long it was cut off: on a busy machine that can be half a minute.
+    // Lets a replica take over even if it was cut off for long: on a busy machine, for half a minute.
     'cluster-replica-validity-factor': '0',
     // By default, a master waits five seconds for further replicas before it sends its data to a new one.
     'repl-diskless-sync-delay': '0',

@@ -13,7 +13,7 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Starts the server again on the same port, with the data of `appendOnly`. */
   restart(): Promise<void>;
-  /** Answers no requests until it is resumed; its connections stay open. */
+  /** Suspends the server: it answers no requests until `resume`, but its connections stay open. */
   pause(): void;
   resume(): void;
   /** Ends the server for good and deletes its data. */
@@ -21,7 +21,7 @@ export interface RedisServer {
 }
 
 export interface RedisOptions {
-  /** Writes are on disk before they are acknowledged. */
+  /** Whether Redis writes to disk before it acknowledges a write. */
   appendOnly?: boolean;
   /** Further settings, by their names in `redis.conf`. */
   settings?: Record<string, string>;

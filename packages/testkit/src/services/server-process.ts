@@ -38,7 +38,10 @@ export class ServerProcess {
     this.#guard = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] });
   }
 
-  /** Resolves when the server reports that it is ready; if it ends before, rejects with its output. */
+  /**
+   * Resolves when the server reports that it is ready; if the server ends before that, rejects with the server's
+   * output.
+   */
   static async start({
     program,
     args,

@@ -3,7 +3,7 @@
 type Body = Record<string, unknown>;
 
 const text = (value: string): Body => ({ type: 'text', text: value });
-// A transparent pixel, and a silent sound.
+// A transparent pixel and a silent sound, both in base64.
 const image = {
   type: 'image',
   mimeType: 'image/png',

@@ -58,7 +58,7 @@ export class LiveSession {
     for (const running of this.#running) running.cancel(this.#stage.script.cancel);
   }
 
-  /** `$/cancel_request`, if it is about a running prompt. */
+  /** Handles `$/cancel_request` if the request is about a running prompt. */
   cancelRequest(requestId: unknown): void {
     for (const running of this.#running) if (running.call.id === requestId) running.cancelRequest();
   }

@@ -31,7 +31,7 @@ const test = existsSync(control)
 const player = new Player(voice, test);
 const stored = new StoredSessions(folder, script.sessions ?? []);
 const agent = new ScriptedAgent({ script, player, voice, stored });
-// Marks the programs that the agent starts, so that they are ended with its test: see control.ts.
+// Marks the programs that the agent starts, so that the test can end them: see control.ts.
 process.env['SCRIPTED_AGENT'] = folder;
 if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
 
