@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tally } from './tally.ts';
 
-/** The parts of the output of Vitest's JSON reporter that are used here. */
+/** The parts of the output of Vitest's JSON reporter that the checks read. */
 const resultsSchema = z.object({
   testResults: z.array(
     z.object({

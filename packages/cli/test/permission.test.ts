@@ -321,7 +321,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   const [, sessionId = ''] = /^Session (\S+?)\r?$/m.exec(terminal.output) ?? [];
   const tail = home.start(['tail', sessionId]);
   agent.control.open('below');
-  // Once `tail` shows the thought, `run` has received it as well.
+  // Once `tail` shows the thought, `run` has also received it.
   await tail.untilOutput(/^~ \? List the files of src/m);
   tail.signal('SIGINT');
   await tail.exitCode;

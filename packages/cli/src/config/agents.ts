@@ -62,7 +62,7 @@ export const AgentEntry = z.strictObject({
   startLimitMs: z.int().positive().optional(),
   /** Time limit for opening a session, including MCP servers and sign-in, in ms. */
   openLimitMs: z.int().positive().optional(),
-  /** This agent's MCP servers, instead of those for all agents; false: none. */
+  /** The MCP servers of this agent, instead of the servers for all agents; false: none. */
   mcpServers: z.union([z.literal(false), McpServerEntries]).optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;

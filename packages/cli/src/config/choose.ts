@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError, describeIssues } from './errors.ts';
 
-/** The first candidate that is set; errors name the candidate. Throws `ConfigError`. */
+/** Returns the first candidate that is set. An error names this candidate. Throws `ConfigError`. */
 export function choose<T>(
   schema: z.ZodType<T>,
   ...candidates: [name: string, value: string | undefined][]

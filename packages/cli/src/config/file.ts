@@ -61,7 +61,8 @@ export const ConfigFile = z.strictObject({
   /** How long an agent's text is collected into one event, in ms. */
   cadenceMs: z.int().min(0).max(1_000).optional(),
   /**
-   * Redis and database that several servers share; both or neither. Passwords belong in LIMINAL_…_URL rather than here.
+   * Redis and database that several servers share; both or neither. Passwords belong in the variables LIMINAL_…_URL
+   * rather than in this file.
    */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),

@@ -24,7 +24,7 @@ export interface Flags {
   config?: string;
 }
 
-/** The sources of configuration. They are parameters, so that a test need not start a process. */
+/** The sources of configuration. These sources are parameters, so that a test need not start a process. */
 export interface ConfigSources {
   env: NodeJS.ProcessEnv;
   cwd: string;

@@ -15,7 +15,10 @@ export interface OpenedProcessor {
   extraAttributes?: (span: Span) => Span['attributes'];
 }
 
-/** A destination of spans. It has a queue, because the end of a large turn produces thousands of spans at once. */
+/**
+ * A destination of spans. A destination has a queue, because the end of a large turn produces thousands of spans at
+ * once.
+ */
 export class Destination {
   readonly #opened: OpenedProcessor;
   readonly #resource: Resource;

@@ -19,7 +19,8 @@ import { addressesOf } from './proxied.ts';
 type OnTrouble = (what: string) => void;
 
 /**
- * Opens each destination of the configuration. A destination that cannot be opened is reported; the others still work.
+ * Opens each destination of the configuration. A destination that cannot be opened is reported; all other destinations
+ * still work.
  */
 export async function openDestinations(
   config: TelemetryConfig,

@@ -1,6 +1,7 @@
 /**
  * Behaviours of real agents that are easily handled wrongly. Each is a scripted agent that shows the behaviour at any
- * prompt. They were seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and claude-agent-acp.
+ * prompt. These behaviours were seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and
+ * claude-agent-acp.
  */
 import type { AgentScript, Step } from './script.ts';
 

@@ -31,7 +31,7 @@ const patienceMs = 30_000;
 
 /** Notifications that Codex sends at random times and that no client needs: their place among the lines varies. */
 const leftOut = new Set([
-  // Warns about this machine, for example that it has no sandbox program.
+  // `configWarning` is about this machine, for example that it has no sandbox program.
   'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',

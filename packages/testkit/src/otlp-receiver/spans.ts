@@ -17,7 +17,10 @@ export interface ReceivedSpan {
   resource: Record<string, unknown>;
 }
 
-/** The parts of opentelemetry-proto's trace.proto that are read here; its field numbers never change. */
+/**
+ * The parts of opentelemetry-proto's trace.proto that the receiver reads; the field numbers of trace.proto never
+ * change.
+ */
 const schema = `syntax = "proto3";
 message Value { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4; } }
 message Attribute { string key = 1; Value value = 2; }
