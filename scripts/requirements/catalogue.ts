@@ -7,7 +7,10 @@ export type Requirement =
   | { readonly text: string; readonly open: string }
   | { readonly text: string; readonly figures: string };
 
-/** A promise about time or memory. Figures of `npm run bench` measure it, because tests must not depend on time. */
+/**
+ * A promise about time or memory. Figures of `npm run bench` measure such a promise, because tests must not depend on
+ * time.
+ */
 const measured =
   (figures: string) =>
   (text: string): Requirement => ({ text, figures });

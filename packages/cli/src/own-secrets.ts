@@ -5,7 +5,7 @@ import type { Config } from './config/load.ts';
 /**
  * The secrets given to this server, which no log and no session file may show: the passwords in addresses of Redis,
  * database and proxies, keys of models, and every value whose name marks a secret in its environment and those of
- * agents and MCP servers. Without a token that is read from the data folder: the caller adds it.
+ * agents and MCP servers. A token that is only in the data folder is missing in the result: the caller adds it.
  */
 export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
   const { token = '', shared, models, agents, mcpServers } = config;

@@ -350,7 +350,7 @@ export class PrintedTurn {
 const isProjectSettings = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.toolName === projectSettingsCall;
 
-/** A request with the lines shown for it. */
+/** A request that is shown on the screen, with its lines. */
 interface ShownRequest {
   approval: Approval;
   about: readonly string[];

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { ConfigError, describeIssues } from './errors.ts';
 
-/** Returns the first candidate that is set. An error names this candidate. Throws `ConfigError`. */
+/**
+ * Returns the first of the candidates that is set. An error about its value names the flag, variable or field. Throws
+ * `ConfigError`.
+ */
 export function choose<T>(
   schema: z.ZodType<T>,
   ...candidates: [name: string, value: string | undefined][]

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { readLines } from './wire.ts';
 
-/** A report of the agent's process. */
+/** A report that the agent sends to the test. */
 export type Report =
   | { type: 'started'; pid: number }
   | { type: 'received'; line: string }
   | { type: 'reached'; gate: string }
   | { type: 'spawned'; pid: number };
 
-/** An order of the test. */
+/** An order that the test sends to the agent. */
 export type Order = { type: 'open'; gates: string[] } | { type: 'say'; text: string };
 
 export class TestConnection {
