@@ -21,8 +21,8 @@ const rooms = {
 };
 
 /**
- * Folders inside a package, by the folder that contains them: each with the sibling folders that it may import. Files
- * next to these folders (contracts, errors, settings) may be imported by all of them.
+ * Folders inside a package, by the folder that contains them: each with the sibling folders that it may import. All of
+ * the sibling folders may import the files next to them (contracts, errors, settings).
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {

@@ -19,8 +19,8 @@ const measured =
  * All promises, by id. A test that proves a promise has the promise's id in its own name. An acceptance criterion (AC)
  * is proved by the tests of its test cases (TC). Most ids are those of the seeds, the documents that asked for Liminal.
  * For a seed without ids, the ids count its sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…`
- * for the scenarios of seed 004. `npm run requirements` reports mistakes in this list. TC-6.4a and TC-6.4c are missing,
- * because seed 000 withdrew them.
+ * for the scenarios of seed 004. `npm run requirements` reports mistakes in the catalogue. TC-6.4a and TC-6.4c are
+ * missing, because seed 000 withdrew them.
  */
 export const catalogue: Readonly<Record<string, Requirement>> = {
   // Seed 000: the event vocabulary.

@@ -63,8 +63,8 @@ describe('without a server', () => {
     expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
     expect(error?.message).toContain('send the message again');
     await cancelled;
-    // ACP requires this answer to a cancelled request. The next server must not treat it as the answer to one of its
-    // own questions.
+    // ACP requires this answer to a cancelled request. The next server must not treat the answer to the old question as
+    // the answer to one of its own questions.
     editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
 
     const again = editor.prompt(asking, 'approve');

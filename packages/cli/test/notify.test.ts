@@ -60,7 +60,7 @@ test('FR-039-06: notify ends the running turn and prints its id, or reports that
   expect(await home.play('notify', '{"type": 7}')).toEqual(
     refused(2, 'neither a session’s id nor'),
   );
-  // Codex also notifies after turns of other clients: these are not errors.
+  // Codex also notifies after turns of other clients; `notify` must not treat these notifications as errors.
   const quiet = { exitCode: 0, stdout: '', stderr: '' };
   expect(await home.play('notify', said('nobody', 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x'))).toEqual(quiet);

@@ -63,7 +63,7 @@ export async function sharedStorage() {
   return {
     redis: connection,
     config: { redisUrl: redis.url, databaseUrl: postgres.url, redisPrefix, databaseSchema },
-    /** Returns the names of all keys, and all rows of the tables, that contain the text `what`. */
+    /** Returns the names of all keys, and all rows of the tables, that match the expression `what`. */
     left: async (what: RegExp) => ({
       keys: (await connection.keys(`*${redisPrefix}*`)).filter((key) => what.test(key)),
       rows: (await postgresRows(postgres.url, databaseSchema)).filter((row) => what.test(row)),

@@ -36,8 +36,8 @@ const maxUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
 /**
- * Methods that open a session. The relay stores the parameters of such a request, to open the session again on the next
- * server.
+ * Methods that open a session. The relay stores the parameters of a request that opens a session, to open it again on
+ * the next server.
  */
 const openings: ReadonlySet<string> = new Set([
   'session/new',
@@ -157,7 +157,7 @@ export class AcpRelay {
   }
 
   /**
-   * The server's id of a question. Undefined if the server that asked was lost: the next server may use that id for
+   * The server's id of a question. Undefined if the server that asked was lost: the next server may use the same id for
    * another question.
    */
   #responseForServer(message: JsonRpcMessage, text: string): ParsedLine | undefined {

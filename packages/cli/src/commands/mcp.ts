@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
-/** Each flag names the MCP server to which this change applies. */
+/** Each flag stands for a change, and names the MCP server to change. */
 export interface McpFlags {
   reconnect?: string;
   on?: string;
@@ -11,7 +11,7 @@ export interface McpFlags {
   signIn?: string;
 }
 
-/** Prints the state of each MCP server of a session's agent. With a flag, first changes one of these servers. */
+/** Prints the state of each MCP server of a session's agent. With a flag, first changes one of the MCP servers. */
 export async function mcp(
   sessionId: string,
   { reconnect, on, off, signIn }: McpFlags,

@@ -22,8 +22,8 @@ const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FO
 
 /**
  * Ends the running turn of a session as complete, and prints the turn's id. `what` is the session's id, or Codex's
- * notification. Codex calls this command after every turn, so the command prints nothing and starts no server if no
- * turn is to be ended.
+ * notification. Codex calls `notify` after every turn, so `notify` prints nothing and starts no server if no turn is to
+ * be ended.
  */
 export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
   if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);

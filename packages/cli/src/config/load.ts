@@ -24,7 +24,7 @@ export interface Flags {
   config?: string;
 }
 
-/** The sources of configuration. These sources are parameters, so that a test need not start a process. */
+/** The sources of configuration. The sources are parameters, so that a test need not start a process. */
 export interface ConfigSources {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -67,7 +67,7 @@ export interface Config {
 }
 
 const defaultPort = 4747;
-/** With the rest of the shutdown, this takes less than the ten seconds that Docker gives a container. */
+/** Waiting for turns and the rest of the shutdown take less than the ten seconds that Docker gives a container. */
 const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */

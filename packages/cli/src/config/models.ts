@@ -170,7 +170,8 @@ function modelConfig(
 
 function keyProblem(name: string, key = ''): string | undefined {
   if (key === '') return `Set ${name} before Liminal is started.`;
-  // A header can carry only these characters. A value with other characters may be the “…” copied from an example.
+  // A header can carry only printable ASCII characters without spaces. A value with other characters may be the “…”
+  // copied from an example.
   const isSendable = /^[\x21-\x7e]+$/.test(key);
   return isSendable
     ? undefined

@@ -134,8 +134,8 @@ export async function askLine<T>(
 }
 
 /**
- * Switches off the terminal's echo. Returns a function that switches the echo on again; this also happens when the
- * program ends.
+ * Switches off the terminal's echo. Returns a function that switches the echo on again; the end of the program also
+ * switches it on.
  */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};

@@ -12,8 +12,8 @@ import { linesOf, oneRow } from './rows.ts';
 /** Unchanged lines shown around a change. */
 const context = 3;
 /**
- * Beyond these counts of lines, and of changed lines, a comparison takes too long: instead, the whole text is shown as
- * replaced.
+ * The most lines, and the most changed lines, of a comparison: beyond these limits it takes too long, and the whole
+ * text is shown as replaced.
  */
 const comparable = { lines: 20_000, changes: 1_000 };
 

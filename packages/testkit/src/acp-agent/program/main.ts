@@ -36,7 +36,7 @@ process.env['SCRIPTED_AGENT'] = folder;
 if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
 
 await agent.start();
-// Write the compile cache now, because most of these processes are killed before they could write it at their end. With
+// Write the compile cache now, because most scripted agents are killed before they could write it at their end. With
 // the cache, later processes start in half the time.
 flushCompileCache();
 for await (const line of readLines(process.stdin)) {
