@@ -7,7 +7,10 @@ export interface ServerConnection {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** Whether the server keeps running after this command. False if the command started the server for itself. */
+  /**
+   * Whether the server keeps running after this command. The value is false if the command started the server for
+   * itself.
+   */
   isShared: boolean;
   close: () => Promise<void>;
 }

@@ -44,8 +44,8 @@ export interface RunFlags {
 
 /**
  * Sends one prompt. The agent's answer goes to standard output, all other output to standard error. Returns 1 if the
- * turn fails. The command ends when its standard output is closed. On a server that was already running, the turn then
- * continues.
+ * turn fails. The command ends when its standard output is closed. On a server that was already running, the turn of
+ * the ended command continues.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);

@@ -51,7 +51,7 @@ interface Check extends ParsedFlags {
   config: Config;
   connection: ServerConnection;
   report: Report;
-  /** The signal that aborts the check. */
+  /** The `AbortSignal` that ends the check early. */
   stop: AbortSignal;
 }
 
