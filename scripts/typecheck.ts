@@ -1,6 +1,6 @@
 // Checks the types of the whole repository, and of each environment with only the types that exist there. All checks
-// run at the same time, each with one checker. More checkers per project would check shared files again: on two cores
-// that takes twice the time.
+// run at the same time, each with one checker. More checkers per project would check shared files again: with two
+// cores, these repeated checks double the time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -337,7 +337,7 @@ export class PrintedTurn {
     return this.#askHere(approval);
   }
 
-  /** Returns the answer that rejects the request. If no option rejects, stops the turn. */
+  /** Returns the answer that rejects the request. If the request has no such option, stops the turn. */
   async #reject({ title, options }: Approval): Promise<ApprovalAnswer | undefined> {
     const option = defaultOption(options, 'reject');
     const done = option === undefined ? 'the turn was stopped' : 'this was rejected';

@@ -83,7 +83,7 @@ export class AcpAgentControl {
     for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
   }
 
-  /** Makes the newest process write this on its stdout at once: a string unchanged, or any JSON. */
+  /** Makes the newest process write `message` on its stdout at once: a string unchanged, any other value as JSON. */
   write(message: unknown): void {
     this.#newest().write(message);
   }

@@ -24,8 +24,8 @@ export async function geminiEnvironment(
 }
 
 /**
- * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Otherwise Gemini CLI would
- * overwrite a session that it loads in the same minute in which the session began.
+ * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Gemini CLI would overwrite a
+ * session that it loads in the same minute in which the session began.
  */
 export async function ageGeminiSessions(home: string): Promise<void> {
   const folder = join(home, '.gemini/tmp');

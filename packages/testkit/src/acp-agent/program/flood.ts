@@ -13,7 +13,7 @@ const batch = 64;
 
 /**
  * Each chunk's text is the time it was written (µs on the machine's monotonic clock, 15 digits), a space, and `text`.
- * Waits between batches, so that the agent can read input and the flood can be stopped.
+ * `flood` waits between batches, so that the agent can read input and the flood can be stopped.
  */
 export async function flood(
   voice: AgentOutput,
