@@ -70,7 +70,8 @@ function functionsIn(members: readonly TsTypeElement[]): string[] {
     if (member.type === 'TsMethodSignature') return [name];
     const type = member.typeAnnotation?.typeAnnotation;
     if (isFunction(type)) return [name];
-    // Each function of a nested object literal counts. If the object's field is left out, so are its functions.
+    // Each function of a nested object literal counts. The functions have the name of the object's field, because
+    // `Omit` and `Pick` choose whole fields.
     return type?.type === 'TsTypeLiteral' ? functionsIn(type.members).map(() => name) : [];
   });
 }

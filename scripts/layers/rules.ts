@@ -69,7 +69,10 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Folders next to the adapters that are shared code. Every other folder there is an adapter. */
+/**
+ * Folders of `packages/agents/src` and `packages/storage/src` with shared code. Every other folder of
+ * `packages/agents/src` and `packages/storage/src` is an adapter.
+ */
 const shared = 'base|log|models|process|proxy|scripts|store|testing|tools';
 
 export const rules: IForbiddenRuleType[] = [

@@ -1,6 +1,6 @@
 /**
- * The text of a promise. `open` names the work that will build it. `figures` names the groups of `npm run bench` that
- * measure it.
+ * The text of a promise. `open` names the work that will build what is promised. `figures` names the groups of `npm run
+ * bench` that measure what is promised.
  */
 export type Requirement =
   | string

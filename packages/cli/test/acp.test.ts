@@ -238,7 +238,7 @@ describe('with a server', () => {
     expect(a.agentText(sessionId)).toContain('You allowed it');
     await eventually(() => b.agentText(sessionId)).toBe(a.agentText(sessionId));
     expect(b.received.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
-    // The client that did not send the message also gets it.
+    // The client that did not send the message also gets the message.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
     const talk = (one: AcpEditor) =>

@@ -73,7 +73,7 @@ export class Home {
 
   /**
    * Runs a command line to its end in a process that runs one such command line after another, because starting a
-   * process is slow. Use it for variants of a test that starts a process.
+   * process is slow. Use `play` for variants of a test that starts a process.
    */
   async play(...args: string[]): Promise<Outcome> {
     this.#many ??= new ManyCommands(this.project, this.#env);

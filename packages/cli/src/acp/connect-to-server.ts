@@ -10,7 +10,7 @@ export interface ConnectOptions {
   dataDir: string;
   /** The configuration file for a server that is started. */
   config: string | undefined;
-  /** Liminal's own variables, which may contain the token. A server that this process starts gets them. */
+  /** Liminal's own variables, which may contain the token. A server that this process starts gets these variables. */
   own: NodeJS.ProcessEnv;
   /** The path on the server, with its query. */
   path: string;

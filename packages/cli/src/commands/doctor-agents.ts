@@ -11,7 +11,7 @@ const answerLimitMs = 10_000;
 /** How many agents are started at the same time. */
 const atOnce = 4;
 
-/** Reports one finding per agent. Resolves when every process that it started has ended. */
+/** Reports one finding per agent. Resolves when every process of the agents has ended. */
 export async function checkAgents(
   config: Config,
   report: (finding: Finding) => void,

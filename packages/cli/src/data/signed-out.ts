@@ -23,7 +23,7 @@ const maxDevices = 10_000;
 /** The delay before a failed write is retried, in ms. */
 const retryMs = 5_000;
 
-/** The sign-outs in the file of the data folder. Several servers can share them. */
+/** The sign-outs in the file of the data folder. Several servers can share the sign-outs. */
 export interface StoredSignedOut extends SignedOut {
   /** The state as JSON; equal states have equal texts. */
   readonly text: string;

@@ -23,7 +23,10 @@ export function writeFileAtomically(
   syncFolder(dirname(path));
 }
 
-/** Makes a new file name durable, by fsync of the folder. Does nothing if the file system does not support this. */
+/**
+ * Makes a new file name durable, by fsync of the folder. Does nothing if the file system does not support fsync of a
+ * folder.
+ */
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

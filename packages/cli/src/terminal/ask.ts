@@ -18,7 +18,7 @@ const defaultSize = { columns: 80, rows: 24 };
 /** The time in which lines that were already typed arrive, in ms. */
 const arrivalMs = 20;
 
-/** Whether a person can answer questions here. */
+/** Whether a person at this terminal can answer questions. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }

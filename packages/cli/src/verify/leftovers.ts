@@ -5,7 +5,7 @@ import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
-/** Everything that a check creates. The check always removes it again. */
+/** Everything that a check creates, and always removes again. */
 export class Leftovers {
   readonly #requests: Requests;
   #folder: string | undefined;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AcpAgentControl } from './control.ts';
 import type { AgentScript } from './script.ts';
 
-// Tests start many of these processes.
+// The cache makes starts of scripted agents faster, because tests start many.
 const compileCache = fileURLToPath(
   new URL('../../../../node_modules/.cache/scripted-agent', import.meta.url),
 );

@@ -179,7 +179,7 @@ export const AgentScript = z.strictObject({
   secondPrompt: z.enum(['queue', 'error', 'never', 'concurrent']).optional(),
   /** Played when a process starts, before it reads anything. */
   onStart: z.array(Step).optional(),
-  /** Steps that are played when a method is called. If they do not answer the call, the default answer follows. */
+  /** Steps that are played when a method is called. If the steps do not answer the call, the default answer follows. */
   on: z.record(z.string(), z.array(Step)).optional(),
   /** The process keeps running when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),

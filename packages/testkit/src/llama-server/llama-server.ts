@@ -26,7 +26,9 @@ export async function startLlamaServer({
 }: LlamaServerOptions): Promise<LlamaServer> {
   const program = process.env['LLAMA_SERVER'];
   if (!program) {
-    throw new Error('LLAMA_SERVER names no llama-server. Run npm run llama, which builds one.');
+    throw new Error(
+      'LLAMA_SERVER names no llama-server. Run npm run llama, which builds a llama-server.',
+    );
   }
   const folder = await makeFolder('llama');
   const file = join(folder, 'tiny.gguf');

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 export interface SignedInServer {
-  /** The URL of its MCP endpoint. */
+  /** The URL of the server's MCP endpoint. */
   url: string;
   close(): Promise<void>;
 }

@@ -44,8 +44,8 @@ export async function opencodeEnvironment(
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_SHARE: '1',
-    // opencode looks for a plugin library at each start, and no setting prevents this. With this npm registry it finds
-    // no library.
+    // opencode looks for a plugin library at each start, and no setting prevents this. If the test's own API is the npm
+    // registry, opencode finds no library.
     npm_config_registry: apiUrl,
   };
 }

@@ -91,8 +91,8 @@ export interface TestPostgres {
 }
 
 /**
- * The database that `LIMINAL_DATABASE_URL` names; without the variable, starts a PostgreSQL. For tests that do not end
- * or restart it.
+ * Returns the database that `LIMINAL_DATABASE_URL` names; without the variable, starts a PostgreSQL. For tests that do
+ * not end or restart PostgreSQL.
  */
 export async function testPostgres(): Promise<TestPostgres> {
   const made: string[] = [];

@@ -7,7 +7,7 @@ import { ServerProcess, freePort, makeFolder, removeFolder } from './server-proc
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** The folder with its data. */
+  /** The folder with the data of Redis. */
   readonly folder: string;
   /** Ends the server at once, like a crash. The data is kept for `restart`. */
   kill(): Promise<void>;
@@ -77,7 +77,8 @@ export interface TestRedis {
 }
 
 /**
- * The Redis that `LIMINAL_REDIS_URL` names; without the variable, starts one. For tests that do not end or restart it.
+ * Returns the Redis that `LIMINAL_REDIS_URL` names; without the variable, starts a Redis. For tests that do not end or
+ * restart Redis.
  */
 export async function testRedis(): Promise<TestRedis> {
   const mine = `test-${randomUUID()}`;
