@@ -8,8 +8,8 @@ export type Requirement =
   | { readonly text: string; readonly figures: string };
 
 /**
- * A promise about time or memory. Figures of `npm run bench` measure such a promise, because tests must not depend on
- * time.
+ * A promise about time or memory. Figures of `npm run bench` measure a promise about time or memory, because tests must
+ * not depend on time.
  */
 const measured =
   (figures: string) =>
