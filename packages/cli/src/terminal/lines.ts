@@ -64,7 +64,7 @@ function deliveryOf({ delivery }: Of<'message'>): string {
 }
 
 function formatTool(item: Of<'tool_call'>): string {
-  // Not shown: the call that runs the script has its own line.
+  // A script has no line, because the call that runs the script has a line.
   if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;

@@ -215,8 +215,8 @@ export class RunCheck {
   }
 
   /**
-   * Findings about events that a whole run must have and this one lacks. Empty if there are other faults, since a
-   * faulty event may be the missing one.
+   * Findings about events that a whole run must have and that the checked run lacks. There are none if the run has
+   * faulty events, because one of those may be the event that seems to be missing.
    */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];

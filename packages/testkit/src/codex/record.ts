@@ -336,7 +336,7 @@ export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   }
 }
 
-/** The name and version: the rest of the user agent describes the machine. */
+/** The name and version in Codex' user agent, whose other parts describe the machine. */
 const agentIn = (userAgent: string): string => {
   const version = /\/(\d+\.\d+\.\d+)/.exec(userAgent)?.[1] ?? userAgent;
   return `codex-app-server ${version}`;
