@@ -1,5 +1,5 @@
-// Everything that must pass before a commit, as `npm test` and CI run it; with arguments, only the tests of those files
-// or folders.
+// Runs all checks and tests that must pass before a commit, as `npm test` and CI run it; with arguments, only the tests
+// of those files or folders.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const isAll = only.length === 0;
 let tally: Tally = none;
 for (const one of await Promise.all(isAll ? quick.map(runCheck) : [])) tally = add(tally, one);
 tally = add(tally, await runTests(results, only));
-// This check reads the names of the tests that ran.
+// The check of requirements reads the names of the tests that ran, so it runs after them.
 if (isAll) tally = add(tally, await runCheck(requirements));
 rmSync(folder, { recursive: true });
 

@@ -10,7 +10,7 @@ export const boardPath = fileURLToPath(new URL('../docs/grafana.json', import.me
 interface Panel {
   title: string;
   unit: string;
-  /** Queries by the legend of their lines. */
+  /** Each query by the legend of its line. */
   queries: Record<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// Checks imports by the rules in `layers/rules.ts`, and the number of callbacks that each part needs from its creator.
+// Checks imports by the rules in `layers/rules.ts`, and the number of callbacks in each `…Options` type.
 import { root } from './bootstrap/root.mjs';
 import { findCallbacks } from './layers/callbacks.ts';
 import { cruisePackages } from './layers/cruise.ts';

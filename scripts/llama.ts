@@ -1,5 +1,6 @@
 // Tests with llama.cpp's own server: `npm run llama`. npm has only its sources, inside the package `node-llama-cpp`;
-// the program built from them, in ten minutes on two cores, is cached in .cache. `LLAMA_SERVER` names another program.
+// building the program takes ten minutes on two cores; the result is cached in .cache. `LLAMA_SERVER` names another
+// program.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ const settings = [
   '-DLLAMA_USE_PREBUILT_UI=OFF',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
-  // The model is tiny, but the compile time is not.
+  // Optimise little: the model is tiny, but compiling takes long.
   '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
 ];
 

@@ -1,7 +1,8 @@
 // Mutation tests: changes parts of the program one after another and checks whether a test fails: `npm run mutants`,
-// with names of areas (`scripts/mutants/areas.ts`) for only these. `-- --sample 40` takes so many pieces of ten lines
-// of each area (`--seed 2` selects others), `-- loop --file FILE` one file. A full run takes many hours on two cores,
-// less after an earlier run: results without changes are reused. Fails if an area's tests notice too few mutants.
+// with names of areas (`scripts/mutants/areas.ts`) for only these. `-- --sample 40` mutates 40 random pieces of ten
+// lines of each area (`--seed 2` selects other pieces), `-- loop --file FILE` one file. A full run takes many hours on
+// two cores, less after an earlier run: results without changes are reused. Fails if an area's tests notice too few
+// mutants.
 import { globSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
@@ -33,7 +34,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
     ...mutantOptions,
     concurrency: Number(values.workers),
     mutate: mutatedIn(area),
-    // Results of a part are not remembered: they would count every mutant that was ever tried.
+    // Do not store the results of a sample or of one file: the score would then count every mutant that was ever tried.
     incremental: values.file === undefined && values.sample === undefined,
     incrementalFile: `node_modules/.cache/mutants/${name}.json`,
   }).runMutationTest();

@@ -4,7 +4,7 @@ import * as codex from './codex.ts';
 import { claudeNames, codexNames } from './declared.ts';
 import { findProblems } from './row.ts';
 
-/** Runs Codex, which writes its types. */
+/** Runs Codex, which generates files with its types. */
 export function findAllProblems(): string[] {
   const claudes = claudeNames();
   const codexs = codexNames();

@@ -1,7 +1,7 @@
 /**
- * How Liminal handles a part of an agent's interface. `used`: Liminal calls it, answers it or acts on it. `shown`:
- * users see its content. `kept`: it is in the log unchanged, and no client shows it. `passed by`: it arrives, and is
- * dropped. `not used`: Liminal never requests it, or rejects it.
+ * How Liminal handles a part of an agent's interface. `used`: Liminal calls, answers or handles the name. `shown`:
+ * users see the content. `kept`: the log contains the value unchanged, and no client shows it. `passed by`: Liminal
+ * receives the value and drops it. `not used`: Liminal never requests the name, or rejects it.
  */
 export type State = 'used' | 'shown' | 'kept' | 'passed by' | 'not used';
 

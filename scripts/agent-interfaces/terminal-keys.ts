@@ -6,7 +6,7 @@ export interface TerminalKey {
   does: string;
   /** The equivalent in the page. */
   here: string;
-  /** The key is missing in the terminal's help. */
+  /** Whether the terminal's help does not list the key. */
   unlisted?: true;
 }
 

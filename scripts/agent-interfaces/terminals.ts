@@ -5,7 +5,7 @@ import { builtIn } from '../../packages/agents/src/kinds/codex/commands.ts';
 import { terminalCommands as codexCommands } from '../../packages/agents/src/kinds/codex/terminal-commands.ts';
 import { claudeKeys, codexKeys, type TerminalKey } from './terminal-keys.ts';
 
-/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and its own skills. */
+/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and Claude Code's own skills. */
 export const listedCommands: readonly string[] =
   `agents auto-mode-setup autocompact batch checkup claude-api clear code-review compact config context cost dataviz
   debug deep-research doctor effort fewer-permission-prompts goal init insights list-agents loop mcp model name new output-style
@@ -35,7 +35,7 @@ export const commandPlaces = {
   },
 } satisfies Record<string, Places>;
 
-/** Commands with the same place share a row. */
+/** The table of an agent's commands: commands with the same place in Liminal share a row. */
 function commandTable([title, places]: readonly [string, Places]): string {
   const byPlace = Map.groupBy(Object.entries(places), ([, here]) => here);
   const rows = [...byPlace].map(([here, commands]) => {
@@ -57,7 +57,7 @@ const [begin, end] = [
   '<!-- end -->',
 ];
 
-/** docs/terminal-commands.md with its tables made anew. */
+/** Returns docs/terminal-commands.md with newly generated tables. */
 export function withTerminals(page: string): string {
   const [before = '', rest = ''] = page.split(begin);
   const after = rest.slice(rest.indexOf(end));

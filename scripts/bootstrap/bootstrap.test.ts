@@ -32,12 +32,13 @@ describe('the lockfile', () => {
     })
     .parse(JSON.parse(text));
 
-  test('names no registry, so that every machine uses its own', () => {
+  test('the lockfile names no registry, so that every machine uses its own registry', () => {
     expect(text).not.toMatch(/"resolved": "http/);
   });
 
-  // npm leaves out packages that the registry in use lacks; then other machines cannot install from the lockfile.
-  test('contains the optional packages for every machine', () => {
+  // When npm writes the lockfile, it leaves out packages that its registry lacks; other machines then cannot install
+  // them.
+  test('the lockfile contains the optional packages for every machine', () => {
     const names = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
     const wanted = Object.values(packages).flatMap((entry) =>
       Object.keys(entry.optionalDependencies),
@@ -47,30 +48,30 @@ describe('the lockfile', () => {
 });
 
 describe('the installation', () => {
-  test('is complete if it equals the lockfile', () => {
+  test('an installation is complete if it equals the lockfile', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(true);
   });
 
-  test('is missing on a clean clone', () => {
+  test('a clean clone has no installation', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('is stale when the lockfile names another version', () => {
+  test('an installation is stale if the lockfile has another version of a package', () => {
     lock({ 'node_modules/a': { version: '1.0.1' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('is stale when the lockfile names another package', () => {
+  test('an installation is stale if the lockfile has a further package', () => {
     lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '1.0.0' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('may lack packages for other machines, and ignores workspaces', () => {
+  test('a complete installation may lack packages for other machines, and the record of a workspace', () => {
     lock({
       '': {},
       'packages/x': { version: '0.1.0' },
@@ -116,7 +117,7 @@ describe('the sources of the web app', () => {
     expect(hashSources(folder, webSources)).toBe(before);
   });
 
-  test('are not the same when text moves from one file to the next', () => {
+  test('moving text from one source file to another changes the hash of the sources', () => {
     write('packages/web/src/a.ts', 'one');
     write('packages/web/src/b.ts', 'two');
     const before = hashSources(folder, webSources);
@@ -147,44 +148,44 @@ describe('the preparation for some tests', () => {
   const everything = ['services', 'browser', 'web', 'bundle'];
   const needs = (...only: string[]) => [...needsOf(root, only)].toSorted();
 
-  test('of all tests, and of a path without tests, is everything', () => {
+  test('everything is prepared for all tests, and for a path without tests', () => {
     expect(needs()).toEqual(everything.toSorted());
     expect(needs('no/such/test.ts')).toEqual(everything.toSorted());
   });
 
-  test('of unit tests is nothing', () => {
+  test('nothing is prepared for unit tests', () => {
     expect(needs('packages/protocol/src/size.test.ts')).toEqual([]);
     expect(needs('scripts/bootstrap')).toEqual([]);
   });
 
-  test('of a test that starts no service is nothing', () => {
+  test('nothing is prepared for a test that starts no service', () => {
     expect(needs('./packages/server/test/guard.test.ts')).toEqual([]);
   });
 
-  test('of a test whose helper starts a service is the service', () => {
+  test('services are prepared for a test whose helper starts a service', () => {
     expect(needs('packages/storage/test/redis-tasks.test.ts')).toEqual(['services']);
     expect(needs(join(root, 'packages/storage/test/postgres.test.ts'))).toEqual(['services']);
   });
 
-  test('of tests of the page is a browser and the built page', () => {
+  test('a browser and the built page are prepared for tests of the page', () => {
     expect(needs('packages/web/test/setup.test.ts')).toEqual(['browser', 'web']);
   });
 
-  test('of several paths is the sum', () => {
+  test('for several paths, the needs of all of them are prepared', () => {
     const both = ['packages/storage/test/redis-tasks.test.ts', 'packages/web/test/setup.test.ts'];
     expect(needs(...both)).toEqual(['browser', 'services', 'web']);
   });
 });
 
 describe('Chromium', () => {
-  test('is the program that CHROMIUM_PATH names', () => {
+  test('CHROMIUM_PATH names the Chromium that is used', () => {
     const program = join(folder, 'my-chromium');
     writeFileSync(program, '');
     chmodSync(program, 0o755);
     expect(findChromium({ CHROMIUM_PATH: program })).toBe(program);
   });
 
-  test('is not looked for elsewhere when CHROMIUM_PATH is not a program', () => {
+  test('a CHROMIUM_PATH that is not a program is an error', () => {
     expect(() => findChromium({ CHROMIUM_PATH: folder })).toThrow(/CHROMIUM_PATH/);
   });
 });
@@ -192,7 +193,7 @@ describe('Chromium', () => {
 describe('the servers that tests need', () => {
   const names = (env: NodeJS.ProcessEnv) => missingServices(env).map(({ name }) => name);
 
-  test('are looked for in PATH, also under the name of Valkey', () => {
+  test('Redis or Valkey, PostgreSQL and Python are found in PATH', () => {
     for (const name of ['valkey-server', 'postgres', 'initdb', 'python3']) program(name);
     const found = { PATH: `/nowhere:${folder}` };
     expect(findRedis(found)).toBe(join(folder, 'valkey-server'));
@@ -211,7 +212,7 @@ describe('the servers that tests need', () => {
     expect(findPython({ PATH: folder })).not.toBe(python);
   });
 
-  test('need not be installed when the environment names running ones', () => {
+  test('services that the environment names need not be installed', () => {
     expect(names({ PATH: folder })).toContain('Redis');
     const urls = {
       LIMINAL_REDIS_URL: 'redis://one',
@@ -231,12 +232,12 @@ describe('the own Node', () => {
     chmodSync(join(folder, 'node_modules/.bin/node'), 0o755);
   });
 
-  test('hands back the exit code of the script and gives it its arguments', async () => {
+  test('the repository’s Node passes arguments to a script, and returns the script’s exit code', async () => {
     write('script.mjs', 'process.exit(Number(process.argv[2]) + 1)');
     expect(await runOwnNode(folder, ['script.mjs', '41'])).toBe(42);
   });
 
-  test('reports the signal that ended the script', async () => {
+  test('if a signal ends a script, the repository’s Node returns 128 plus the signal’s number', async () => {
     write('script.mjs', "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)");
     expect(await runOwnNode(folder, ['script.mjs'])).toBe(128 + 15);
   });
@@ -256,7 +257,7 @@ describe('the own Node', () => {
     expect(await once(host, 'exit')).toEqual([7, null]);
   });
 
-  test('inherits input and standard output', async () => {
+  test('a script inherits standard input and standard output', async () => {
     write('script.mjs', 'process.stdin.pipe(process.stdout)');
     const { over, host } = startHost(`
       import { run } from ${moduleNamed('run.mjs')};
@@ -267,7 +268,7 @@ describe('the own Node', () => {
     expect(await over).toBe('what was typed');
   });
 
-  test('comes first in PATH, with the added environment variables', async () => {
+  test('a script has the repository’s Node first in PATH, and the added environment variables', async () => {
     write(
       'script.mjs',
       `const first = process.env.PATH.split(':')[0];

@@ -20,7 +20,7 @@ const shell = 'chromium-headless-shell';
  */
 export async function headlessShell(whole) {
   const { env } = process;
-  // A program named in CHROMIUM_PATH is used as it is.
+  // If CHROMIUM_PATH names a program, use that program.
   if (env.CHROMIUM_PATH) return whole;
   if (onPath(shell, env) === undefined && canInstall()) {
     await installPackages([shell]).catch(() => undefined);
@@ -66,7 +66,7 @@ async function installChromium() {
 }
 
 /**
- * Some distributions' package only prints where to get the browser.
+ * Checks whether the program really starts: the package of some distributions only prints where to get the browser.
  * @param {string} program
  */
 function runs(program) {

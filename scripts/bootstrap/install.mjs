@@ -13,8 +13,8 @@ import { run } from './run.mjs';
 export async function install(root) {
   if (!isInstalled(root)) {
     console.error('Installing dependencies (npm install) …');
-    // Not `npm ci`, which first deletes everything; `--no-save` also keeps to the lockfile. Below the level `error`,
-    // npm on Node 20 warns about each package that needs the newer Node.
+    // `npm install --no-save` also installs the versions of the lockfile; `npm ci` would first delete everything. Below
+    // the level `error`, npm on Node 20 warns about each package that needs the newer Node.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
   }
   if (ownNodeVersion(root) === undefined) await rebuildNode(root);
@@ -22,7 +22,7 @@ export async function install(root) {
 
 /**
  * Whether `node_modules` has every package of the lockfile in its version. npm writes its record of an installation
- * last, so that an interrupted one does not count.
+ * last, so that an interrupted installation does not count.
  * @param {string} root
  */
 export function isInstalled(root) {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Runs `make` unless it was run for the current sources.
+ * Runs `make` unless `make` was already run for the current sources.
  * @param {string} root
  * @param {{ sources: string[], stamp: string, make: () => Promise<void> }} options `stamp` is the file with the hash of
  * the sources; paths are relative to the repository.

@@ -6,7 +6,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 /** Redis and PostgreSQL; Chromium; the built web app; the server's bundle. */
 const all = /** @type {const} */ (['services', 'browser', 'web', 'bundle']);
 
-/** Texts of test files and their helpers that show a need. */
+/** Words in the source of a test or its helpers, and the need that they show. */
 const signs = /** @type {[RegExp, Need[]][]} */ ([
   [/LIMINAL_(REDIS_URL|DATABASE_URL|PYTHON)|(start|test)(Redis|Postgres)/, ['services']],
   [/CHROMIUM_(SHELL_)?PATH/, ['browser', 'web']],
@@ -15,8 +15,8 @@ const signs = /** @type {[RegExp, Need[]][]} */ ([
 ]);
 
 /**
- * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing; of other tests
- * it is read from their text and from the helpers that they import.
+ * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing. The needs of
+ * other tests follow from words in their source and in the helpers that they import.
  * @param {string} root - The repository.
  * @param {readonly string[]} only - Parts of paths of test files, as Vitest takes them; empty for all.
  * @returns {Set<Need>}
@@ -25,7 +25,7 @@ export function needsOf(root, only) {
   const files = testFiles(root).filter((file) =>
     only.some((part) => file.includes(pathIn(root, part))),
   );
-  // Vitest reports a path without tests.
+  // Prepare everything for a path without tests: Vitest then reports that path.
   if (only.length === 0 || files.length === 0) return new Set(all);
   const texts = withHelpers(
     root,

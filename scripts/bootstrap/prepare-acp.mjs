@@ -1,4 +1,5 @@
-// Runs in its own process, because it reads much and the waiting process must stay small. Prints the program's path.
+// This script runs in its own process, because it reads many files and the waiting process must stay small. Prints the
+// program's path.
 import { existsSync } from 'node:fs';
 import { bundleOfSources } from '../../packages/cli/bin/bundle.js';
 import { complain } from './complain.mjs';

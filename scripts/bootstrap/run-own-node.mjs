@@ -47,7 +47,8 @@ function ownPath(root) {
  * @param {import('node:child_process').ChildProcess} child
  */
 function pass(signal, child) {
-  // Ctrl-C in a terminal also reaches the child directly; a second signal would mean "at once".
+  // Do not pass on Ctrl-C: in a terminal it also reaches the child directly, and a second signal would mean "stop at
+  // once".
   if (signal === 'SIGINT' && process.stdin.isTTY) return;
   child.kill(signal);
 }

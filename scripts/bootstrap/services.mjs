@@ -32,7 +32,7 @@ const services = [
 ];
 
 /**
- * Ensures that the tests can start a Redis and a PostgreSQL, and read that Redis in Python; installs missing ones if
+ * Ensures that the tests can start a Redis and a PostgreSQL, and read the Redis in Python. Installs missing programs if
  * that needs no consent.
  */
 export async function testServices() {
@@ -48,8 +48,8 @@ export async function testServices() {
   const onMac = missing.map(({ mac }) => mac).join(' && ');
   const urls = missing.map(({ url }) => url).join(' and ');
   throw new Error(
-    `The tests need ${names}, which could not be found. Install it (on Debian: "sudo apt-get install ` +
-      `${packages.join(' ')}"; on macOS: "${onMac}"), or name another in ` +
+    `The tests need ${names}, which could not be found. Install the missing programs (on Debian: ` +
+      `"sudo apt-get install ${packages.join(' ')}"; on macOS: "${onMac}"), or name others in ` +
       `${urls}, then run npm test again.`,
   );
 }

@@ -9,8 +9,8 @@ import { runOwnNode } from './run-own-node.mjs';
  * @param {string[]} args
  */
 export async function start(args) {
-  // Removed from this process's environment: installing and building do not need the secrets, and this process keeps
-  // running.
+  // Remove Liminal's own variables from this process's environment: installing and building do not need their secrets,
+  // and this process keeps running.
   const own = takeOwnEnvironment();
   try {
     await prepare(root);

@@ -3,7 +3,7 @@ import { makeOnce } from './made-of.mjs';
 import { ownNode } from './run-own-node.mjs';
 import { run } from './run.mjs';
 
-/** The sources of the bundle. */
+/** The sources from which the web app is built. */
 export const webSources = [
   'package-lock.json',
   'packages/protocol/src',

@@ -5,7 +5,7 @@ import { add, none, summary } from './tally.ts';
 import { readResults, tallyResults } from './test-results.ts';
 
 describe('the tally', () => {
-  test('adds up to the one last line', () => {
+  test('the last line has the sums of all tallies', () => {
     const tally = [
       { passed: 2, failed: 0 },
       { passed: 1, failed: 3 },
@@ -13,30 +13,30 @@ describe('the tally', () => {
     expect(summary(tally)).toBe('3 passed, 3 failed');
   });
 
-  test('counts each test once', () => {
+  test('each test counts once', () => {
     const results = [file('passed', ['passed', 'passed']), file('failed', ['passed', 'failed'])];
     expect(tallyResults(results, false)).toEqual({ passed: 3, failed: 1 });
   });
 
-  test('counts a skipped test as failed', () => {
+  test('a skipped test counts as failed', () => {
     const results = [file('passed', ['passed', 'skipped'])];
     expect(tallyResults(results, true)).toEqual({ passed: 1, failed: 1 });
   });
 
-  test('counts a file that could not be loaded as failed', () => {
+  test('a file that could not be loaded counts as failed', () => {
     const results = [file('passed', ['passed']), file('failed', [])];
     expect(tallyResults(results, false)).toEqual({ passed: 1, failed: 1 });
   });
 
-  test('counts a failure outside all files as failed', () => {
+  test('a failure outside all files counts as failed', () => {
     expect(tallyResults([file('passed', ['passed'])], false)).toEqual({ passed: 1, failed: 1 });
   });
 
-  test('counts a run without tests as failed', () => {
+  test('a run without tests counts as failed', () => {
     expect(tallyResults([], true)).toEqual({ passed: 0, failed: 1 });
   });
 
-  test('finds no results if a crashed run left none', () => {
+  test('a crashed run without a results file has no results', () => {
     expect(readResults(join(import.meta.dirname, 'nowhere.json'))).toEqual([]);
   });
 });
@@ -49,12 +49,12 @@ describe('a check', () => {
   });
   afterEach(() => vi.restoreAllMocks());
 
-  test('passes in silence', async () => {
+  test('a check that passes prints no output of its own', async () => {
     expect(await runCheck(script('console.log("all is well")'))).toEqual({ passed: 1, failed: 0 });
     expect(printed.join('\n')).toMatch(/^✓ planted \(\d+\.\d s\)$/);
   });
 
-  test('fails with its whole output', async () => {
+  test('the whole output of a failed check is printed', async () => {
     const tally = await runCheck(
       script('console.log("out"); console.error("err"); process.exit(3)'),
     );
@@ -62,7 +62,7 @@ describe('a check', () => {
     expect(printed.join('\n')).toMatch(/^✗ planted .*\n(out\nerr|err\nout)$/);
   });
 
-  test('that crashes counts as failed', async () => {
+  test('a check that crashes counts as failed', async () => {
     expect(await runCheck(script('process.kill(process.pid, "SIGKILL")'))).toEqual({
       passed: 0,
       failed: 1,
@@ -70,7 +70,7 @@ describe('a check', () => {
     expect(printed.join('\n')).toContain('ended by SIGKILL');
   });
 
-  test('that cannot start counts as failed', async () => {
+  test('a check that cannot start counts as failed', async () => {
     const check = { name: 'planted', command: 'no-such-program-anywhere', args: [] };
     expect(await runCheck(check)).toEqual({ passed: 0, failed: 1 });
     expect(printed.join('\n')).toContain('could not start');

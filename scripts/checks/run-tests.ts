@@ -10,10 +10,10 @@ import type { Tally } from './tally.ts';
 /** The time after which the run counts as hanging, in ms. */
 const patience = 60 * 60_000;
 
-/** For all files at once. */
+/** For all test files together, which run at the same time. */
 const maxConnections = 400;
 
-/** Every process that runs the sources unbundled compiles them only once. */
+/** A compile cache that all processes of the tests share, so that the sources are compiled only once. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', import.meta.url));
 
 /**
@@ -33,7 +33,9 @@ export async function runTests(resultsFile: string, only: readonly string[]): Pr
 
 const noServices = { env: process.env, stop: async () => {} };
 
-/** One Redis and one PostgreSQL for all tests that do not end them, unless the environment names running ones. */
+/**
+ * Starts one Redis and one PostgreSQL for all tests that do not end them, unless the environment names running servers.
+ */
 async function shareServices() {
   const { LIMINAL_REDIS_URL: redisUrl, LIMINAL_DATABASE_URL: databaseUrl } = process.env;
   const redis = redisUrl ? undefined : await startRedis();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tally } from './tally.ts';
 
-/** The parts of the output of Vitest's JSON reporter that are used here. */
+/** The parts of the output of Vitest's JSON reporter that the checks read. */
 const resultsSchema = z.object({
   testResults: z.array(
     z.object({
@@ -25,8 +25,8 @@ export function readResults(file: string): TestResults {
 }
 
 /**
- * Counts each test once. A skipped test counts as failed, because it proves nothing; so does a file that failed outside
- * its tests, and a run that found no tests or failed outside all files.
+ * Counts each test once. A skipped test counts as failed, because it proves nothing. A file that failed outside its
+ * tests, a run that found no tests, and a run that failed outside all files each count as one failure.
  * @param exitedWell - Whether the run ended with code 0.
  */
 export function tallyResults(results: TestResults, exitedWell: boolean): Tally {

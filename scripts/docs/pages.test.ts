@@ -1,10 +1,10 @@
-/** The documents: links lead to a heading that exists, pages are short, and the README names each of them. */
+/** Tests of the documents: links lead to existing headings, pages are short, and the README links to each page. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../bootstrap/root.mjs';
 
-/** Made by scripts from code; their length follows the code. */
+/** Pages that scripts generate from code; their length follows the code, so it has no limit. */
 const generated = new Set(['docs/requirements.md', 'docs/agent-interfaces.md']);
 const maxWords = 2_000;
 

@@ -6,13 +6,13 @@ export interface Exception {
   file: string;
   /** The beginning of the expressions' code; if left out, all expressions of the file. */
   code?: string;
-  /** Why the expression takes little time on every text that it gets. */
+  /** Why the expression is fast on every text that the program applies it to. */
   why: string;
 }
 
-/** The time limit for one expression, in ms: more than any needs on a busy machine. */
+/** The time limit for one expression, in ms: more than any expression needs on a busy machine. */
 const timeout = 60_000;
-/** The checker also tries random texts: the same ones in each run. */
+/** The checker also tries random texts; with this seed, they are the same in each run. */
 const randomSeed = 1;
 
 /** Reports the expressions that take more than linear time on some text, and unneeded exceptions. */

@@ -6,7 +6,7 @@ import { parseSync } from '@swc/core';
 export interface Expression {
   file: string;
   line: number;
-  /** As in the source code. */
+  /** The expression as written in the source code. */
   code: string;
   /** Undefined for an expression whose text is known only at run time. */
   known: { source: string; flags: string } | undefined;
@@ -92,7 +92,7 @@ function textOf(node: Node, constants: Map<string, Node | undefined>): string | 
     case 'TemplateLiteral':
       return joined(node, 'cooked', constants);
     case 'CallExpression': {
-      // A list of texts that is joined.
+      // `[…].join(…)` of constant texts.
       const callee = node['callee'] as Node;
       const list = callee['object'] as Node | undefined;
       const [given] = node['arguments'] as { expression: Node }[];

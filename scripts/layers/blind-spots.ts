@@ -6,8 +6,8 @@ import { z } from 'zod';
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
 
 /**
- * Existing source files and cross-package imports that the cruiser did not read. A cruiser that cannot parse finds no
- * violations, and would pass.
+ * Existing source files and cross-package imports that the cruiser did not read. If dependency-cruiser cannot parse
+ * files, it finds no violations, and the check would pass. These functions notice that.
  */
 export function findBlindSpots(root: string, { modules }: ICruiseResult): string[] {
   const read = new Set(modules.map((module) => module.source));
@@ -31,7 +31,7 @@ function sourceFiles(root: string): string[] {
   return files.filter((file) => !/\/(dist|fixtures|node_modules)\//.test(file));
 }
 
-/** The imports to be expected from the packages' package.json files. */
+/** The imports between packages that follow from the package.json files. */
 function declaredEdges(root: string): string[] {
   return globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
     const { dependencies } = manifestSchema.parse(

@@ -9,14 +9,14 @@ import {
 } from '@swc/core';
 
 /**
- * A part that needs more functions from its creator is not a separate part: join it with its creator, or give it the
- * object that it calls.
+ * The most functions that a class or function may need from its creator. If a class needs more functions, join it with
+ * its creator, or pass it the object that it calls.
  */
 const maxCallbacks = 3;
 
 /**
- * Options that contain more functions than that, including those of nested literals and of extended interfaces. Props
- * of the page's components are not counted.
+ * Lists the `…Options` types with more than `maxCallbacks` functions, including those of nested literals and of
+ * extended interfaces. Props of the page's components are not counted.
  */
 export function findCallbacks(root: string): string[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: root });
@@ -70,7 +70,8 @@ function functionsIn(members: readonly TsTypeElement[]): string[] {
     if (member.type === 'TsMethodSignature') return [name];
     const type = member.typeAnnotation?.typeAnnotation;
     if (isFunction(type)) return [name];
-    // Each function of a literal part counts, and is left out with the part.
+    // Each function of a nested object literal counts. The functions have the name of the object's field, because
+    // `Omit` and `Pick` choose whole fields.
     return type?.type === 'TsTypeLiteral' ? functionsIn(type.members).map(() => name) : [];
   });
 }

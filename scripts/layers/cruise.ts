@@ -9,6 +9,7 @@ export async function cruisePackages(baseDir: string): Promise<ICruiseResult> {
     ruleSet: { forbidden: rules },
     validate: true,
   });
-  if (typeof output === 'string') throw new Error(`Not the result of a cruise: ${output}`);
+  if (typeof output === 'string')
+    throw new Error(`The output of dependency-cruiser is not a result: ${output}`);
   return output;
 }

@@ -136,8 +136,8 @@ const innocents: [file: string, text: string][] = [
 ];
 
 /**
- * A function in parentheses or in a union with `undefined` counts; a number does not, and neither do a method's
- * parameters.
+ * A function in parentheses or in a union with `undefined` counts as a callback; a number and a method's parameters do
+ * not.
  */
 const callsBack = [
   'export interface ManyOptions { a: () => void; b?: () => number; c(): void; d: (() => void) | undefined }',
@@ -179,7 +179,7 @@ describe('layering', () => {
 
   test('every rule has a planted violation', () => {
     const planted = new Set(plants.map(([rule]) => rule));
-    // The rules of the packages are covered by the pairs above.
+    // The pairs of packages above cover the rules between packages.
     const others = rules
       .map(({ name }) => String(name))
       .filter((name) => !name.startsWith('room-'));
@@ -210,14 +210,14 @@ describe('layering', () => {
     );
   });
 
-  test('a cruiser that reads nothing is reported, file by file and edge by edge', () => {
+  test('if dependency-cruiser reads nothing, each file and each import is reported', () => {
     const blind = { ...result, modules: [] };
     const spots = findBlindSpots(root, blind);
     expect(spots).toContain('Not read: packages/protocol/src/index.ts');
     expect(spots).toContain('Not seen: storage → protocol');
   });
 
-  test('a cruiser that reads files but no imports is reported', () => {
+  test('a run of dependency-cruiser that finds files but no imports is reported', () => {
     const modules = result.modules.map((module) => ({ ...module, dependencies: [] }));
     expect(findBlindSpots(folder, { ...result, modules })).toContain(
       'Not seen: runtime → protocol',

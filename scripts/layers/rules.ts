@@ -7,7 +7,7 @@ import { root } from '../bootstrap/root.mjs';
 
 const manifestSchema = z.object({ exports: z.record(z.string(), z.string()).default({}) });
 
-/** Room → the rooms it may import. */
+/** Each package with the packages that it may import. */
 const rooms = {
   protocol: [],
   storage: ['protocol'],
@@ -21,8 +21,8 @@ const rooms = {
 };
 
 /**
- * Inner rooms by the folder that contains them: room → the sibling rooms that it may import. Files next to the rooms
- * (contracts, errors, settings) may be imported by every room.
+ * Folders inside a package, by the folder that contains them: each with the sibling folders that it may import. All of
+ * the sibling folders may import the files next to them (contracts, errors, settings).
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {
@@ -189,13 +189,14 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'An import that cannot be resolved cannot be checked.',
     severity: 'error',
     from: {},
-    // External packages may be types only, which only the compiler resolves.
+    // Only imports within Liminal must resolve: an external package may contain only types, which only the compiler
+    // resolves.
     to: { couldNotResolve: true, path: '^([.]|@liminal/)' },
   },
 ];
 
 export const options: ICruiseOptions = {
-  // The only parser that reads TypeScript here: with TypeScript 7 installed, the others see nothing.
+  // Only this parser can read TypeScript when TypeScript 7 is installed; the cruiser's other parsers find no imports.
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },
@@ -207,7 +208,7 @@ export const options: ICruiseOptions = {
   },
 };
 
-/** The files that a room's package.json exports. */
+/** The files that a package exports in its package.json. */
 function doors(room: string): string[] {
   const file = join(root, 'packages', room, 'package.json');
   const { exports } = manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

@@ -2,8 +2,8 @@
 export interface Area {
   files: string[];
   /**
-   * The tests that must notice mutants. They are in the packages of the files, and import the files themselves: other
-   * packages, processes and threads run the files unchanged.
+   * The tests that must notice mutants. Each test is in the package of the files, and imports the files directly: code
+   * in other packages, processes and threads runs the files without mutants.
    */
   tests: string[];
 }
@@ -39,7 +39,10 @@ export const areas: Readonly<Record<string, Area>> = {
       'packages/runtime/test/cluster/{followed-session,followed-sessions,messenger}.test.ts',
     ],
   },
-  /** The class that joins these parts. Its tests start whole servers, and take a hundred times as long. */
+  /**
+   * `ClusterRuntime`, which joins the parts of the area `cluster`. The tests start whole servers, and take a hundred
+   * times as long.
+   */
   servers: {
     files: [clusterRuntime],
     tests: [
@@ -55,7 +58,7 @@ export const areas: Readonly<Record<string, Area>> = {
     files: [
       secrets,
       'packages/agents/src/own/loop/hide-secrets.ts',
-      // Not `exposed-secrets.ts`: its tests run it in other processes, which have no mutants.
+      // `exposed-secrets.ts` is left out: its tests run it in other processes, which have no mutants.
       'packages/cli/src/own-secrets.ts',
     ],
     tests: [

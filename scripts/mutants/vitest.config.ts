@@ -18,7 +18,7 @@ export default defineConfig({
     sequence: { sequencer: QuickestFirst },
     setupFiles: ['test/property-seed.ts'],
     include: area?.tests ?? [],
-    // These tests measure time, of which a mutated program takes more.
+    // Leave out the tests that measure time: a mutated program is slower.
     exclude: ['**/big-*.test.ts', '**/*.long.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,

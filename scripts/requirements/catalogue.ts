@@ -1,22 +1,26 @@
 /**
- * The text of a promise. `open` names the work that will build it. `figures` names the groups of `npm run bench` that
- * measure it.
+ * The text of a promise. `open` names the work that will build what is promised. `figures` names the groups of `npm run
+ * bench` that measure what is promised.
  */
 export type Requirement =
   | string
   | { readonly text: string; readonly open: string }
   | { readonly text: string; readonly figures: string };
 
-/** A promise about time or memory. Figures of `npm run bench` measure it, because tests must not depend on time. */
+/**
+ * A promise about time or memory. Figures of `npm run bench` measure a promise about time or memory, because tests must
+ * not depend on time.
+ */
 const measured =
   (figures: string) =>
   (text: string): Requirement => ({ text, figures });
 
 /**
- * All promises, by id. A test that proves a promise has the id in its own name. The tests of its test cases (TC) prove
- * an acceptance criterion (AC). Ids are those of the seeds. If a seed has none, they count its sentences: `NFR-000-…`,
- * `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…` for the scenarios of seed 004. `npm run requirements` reports
- * mistakes in this list. TC-6.4a and TC-6.4c are missing, because seed 000 withdrew them.
+ * All promises, by id. A test that proves a promise has the promise's id in its own name. An acceptance criterion (AC)
+ * is proved by the tests of its test cases (TC). Most ids are those of the seeds, the documents that asked for Liminal.
+ * For a seed without ids, the ids count its sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…`
+ * for the scenarios of seed 004. `npm run requirements` reports mistakes in the catalogue. TC-6.4a and TC-6.4c are
+ * missing, because seed 000 withdrew them.
  */
 export const catalogue: Readonly<Record<string, Requirement>> = {
   // Seed 000: the event vocabulary.
@@ -144,7 +148,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-8.3a': 'Switching between two tabs keeps the state of both',
   'TC-8.3b': 'Opening an existing session loads its history',
 
-  // Seed 000: what is not about functions.
+  // Seed 000: requirements other than functions.
   'NFR-000-01': measured('claudeCold claudeLoad')(
     'Claude Code starts and loads in one SDK session; median and P95 compared with the bare program',
   ),
@@ -206,14 +210,15 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-37': 'A.6: the verification deletes what it made',
   'FR-001-38': 'A.6: every entry of a run’s stream is a complete event, with its trace',
 
-  // Seed 002: Claude Code through its SDK; the rest of it is seed 000’s AC-3 and AC-5.
+  // Seed 002: Claude Code through its SDK. The other requirements of seed 002 are the same as AC-3 and AC-5 of seed
+  // 000.
   'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',
   'FR-002-02': 'Output that breaks off ends the turn with PROCESS_CRASH, and the session is dead',
   'FR-002-03': 'Loading an open session returns the same session',
   'FR-002-04': 'An unknown session is SESSION_NOT_FOUND',
   'FR-002-05': 'A turn’s stop reason is passed on',
 
-  // Seed 003: the same fold with its own gradient and token counter.
+  // Seed 003: the same upsert fold as in seed 000, with another gradient and token counter.
   'TC-01': 'A simple agent message',
   'TC-02': 'An agent message in batches',
   'TC-03': 'A user message is held until it is complete',
@@ -254,7 +259,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'NFR-039-02': measured('memory')('The memory of a session does not grow'),
   'NFR-039-03': 'Every line belongs to the protocol',
 
-  // Safety: each is refused with its status and code.
+  // Safety: each attack is refused with its status and code.
   'SAFE-1': 'A request without a token is refused',
   'SAFE-2': 'A wrong token is refused',
   'SAFE-3': 'A foreign Origin is refused',

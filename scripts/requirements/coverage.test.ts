@@ -8,7 +8,7 @@ import {
   type NamedTest,
 } from './coverage.ts';
 
-// Invented ids: a real one in a test's name would count as covered.
+// The ids in this file are invented: a real id in a test's name would count as covered.
 describe('requirement coverage', () => {
   test.each([
     ['AB-01', 'AB-01 a simple message'],
@@ -49,14 +49,14 @@ describe('requirement coverage', () => {
     expect(cover({ 'AC-1.1': '' }, tests)[0]?.tests).toEqual(tests.slice(0, 2));
   });
 
-  test('lists a requirement with its tests', () => {
+  test('the list shows each requirement with its tests', () => {
     const tests = [{ file: 'a.test.ts', suites: ['fold'], name: 'says so' }];
     expect(describeCoverage({ id: 'ID-1', text: 'It says so', tests })).toBe(
       'ID-1  It says so\n    a.test.ts › fold › says so',
     );
   });
 
-  test('shows that a requirement has no test, and which work an open requirement waits for', () => {
+  test('the list marks a requirement without a test, and names the work that will build an open requirement', () => {
     const none = { id: 'ID-1', text: 'It says so', tests: [] };
     expect(describeCoverage(none)).toBe('ID-1  It says so\n    NO TEST');
     expect(describeCoverage({ ...none, open: 'traces' })).toBe(
@@ -74,25 +74,25 @@ describe('a problem of a catalogue', () => {
     'AB-2': { text: 'Not built', open: 'See inside it, verify it, replay it' },
   };
 
-  test('does not exist if built requirements have tests, and open ones do not', () => {
+  test('a catalogue in which built requirements have tests, and open ones have none, has no problem', () => {
     expect(findProblems(known, [named('AB-1: a test'), named('CD-1 is of another kind')])).toEqual(
       [],
     );
     expect(findProblems({ 'AB-1': { text: 'Measured', figures: 'memory' } }, [])).toEqual([]);
   });
 
-  test('is a requirement without a test', () => {
+  test('a requirement without a test is a problem', () => {
     expect(findProblems(known, [])).toEqual(['AB-1 has no test, and is not open.']);
   });
 
-  test('is an open requirement with a test', () => {
+  test('an open requirement with a test is a problem', () => {
     expect(findProblems(known, [named('AB-1'), named('AB-2 is built')])).toEqual([
       'AB-2 is open (See inside it, verify it, replay it), yet has a test: it is built.',
     ]);
   });
 
   test.each(['AB-3', 'AB-1.1', 'AB-1-1', 'AB-12', 'AB-1a'])(
-    'is the unknown id %s in a test’s name, once',
+    'the unknown id %s in two tests’ names is one problem',
     (id) => {
       const tests = ['AB-1: known', `${id}: not known`, `AB-1, ${id}: nor here`].map(named);
       expect(findProblems(known, tests)).toEqual([
@@ -101,7 +101,7 @@ describe('a problem of a catalogue', () => {
     },
   );
 
-  test('is an id in the name of a suite, known or not', () => {
+  test('an id in the name of a suite is a problem, whether or not the catalogue has the id', () => {
     const tests = ['AB-1: all', 'AB-9: all'].map((suite) => ({
       file: 'a.test.ts',
       suites: ['outer', suite],

@@ -66,7 +66,7 @@ const idPattern = (id: string): RegExp => new RegExp(String.raw`(?<![\w.-])${id}
 const testCasesOf = (criterion: string): RegExp =>
   idPattern(`${RegExp.escape(criterion.replace('AC', 'TC'))}[a-z]`);
 
-/** Matches everything that looks like an id of the catalogue's kinds, known or not. */
+/** Matches every text that looks like an id of the catalogue, whether or not the catalogue has that id. */
 function anyId(catalogue: Catalogue): RegExp {
   const kinds = unique(Object.keys(catalogue).map((id) => id.replace(/-.*/, '')));
   return new RegExp(String.raw`(?<![\w.-])(?:${kinds.join('|')})-\d(?:[\w.-]*\w)?`, 'g');

@@ -36,7 +36,7 @@ export function listTests(): NamedTest[] {
   }
 }
 
-/** Vitest lists a test with its suites' names and its own, in one text. */
+/** Vitest lists a test as one text: the names of its suites and its own name. */
 function named({ file, name }: z.infer<typeof listSchema>[number]): NamedTest {
   const names = name.split(' > ');
   return { file, suites: names.slice(0, -1), name: names.at(-1) ?? '' };

@@ -7,7 +7,7 @@ import { cover } from './coverage.ts';
 import { departures } from './decisions.ts';
 import { findDepartureProblems, requirementsPage } from './page.ts';
 
-// Built here, because ids of the real kinds would count as proved.
+// The id is composed at run time: a real id in this file's test names would count as proved.
 const id = (kind: string, number: string): string => [kind, number].join('-');
 
 test('the page has each requirement with one test a file, its figure, its open work and its decision', () => {

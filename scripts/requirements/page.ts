@@ -73,7 +73,7 @@ function entry({ id, text, open, figures, tests }: Covered, departures: readonly
   ].join('\n');
 }
 
-/** The first test's name, without the suites that Vitest puts before it. */
+/** The name of the first test, without the names of its suites. */
 function firstName(tests: readonly NamedTest[]): string {
   const names = tests.map(({ name }) => name.split(' > ').at(-1) ?? name);
   return names.toSorted()[0] ?? '';

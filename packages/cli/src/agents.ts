@@ -15,7 +15,7 @@ import type { Config } from './config/load.ts';
 import type { ModelConfig } from './config/models.ts';
 
 /**
- * Every agent type that Liminal knows, whether or not it can run here; configured agents come last.
+ * Every agent type that Liminal knows, including types that cannot run on this machine; configured agents come last.
  * @param tasks - The queue to workers for tools, if servers share a Redis.
  */
 export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
@@ -79,7 +79,10 @@ function modelServer({ cliType: name, ...config }: ModelConfig): ModelServer {
   return { ...config, name, client, takesAudio: takesAudio(config) };
 }
 
-/** Only Chat Completions accepts audio. OpenAI's own server also has the Responses API, which is its default here. */
+/**
+ * Only the API Chat Completions accepts audio. OpenAI's own server also has the Responses API, which Liminal uses by
+ * default for that server.
+ */
 function takesAudio({ type, baseUrl, api }: Omit<ModelConfig, 'cliType'>): boolean {
   const apiInUse = api ?? (baseUrl === undefined ? 'responses' : 'chat');
   return type === 'openai' && apiInUse === 'chat';

@@ -13,13 +13,13 @@ import {
 import mime from 'mime';
 import { ConfigError } from './config/errors.ts';
 
-/** A file of the command line (`--attach`). */
+/** A file that the command line names with `--attach`. */
 export interface AttachedFile {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the files before anything is started. Throws ConfigError if a file cannot be attached. */
+/** Reads the files before the command starts a server or a session. Throws ConfigError if a file cannot be attached. */
 export async function readAttachments(paths: readonly string[]): Promise<AttachedFile[]> {
   if (paths.length > blocksMax)
     throw new ConfigError(`--attach accepts at most ${blocksMax} files.`);

@@ -39,7 +39,7 @@ test.each([
 });
 
 test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
-  '%j is refused, naming the unknown command and the known ones',
+  '%j is refused with an error that names the unknown command and the known commands',
   (typed) => {
     expect(() => commandFirst(program, typed)).toThrow(
       'There is no command "nosuch". The commands are: serve, doctor.',
@@ -47,6 +47,6 @@ test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
   },
 );
 
-test('an unknown flag is reported, not the word after it', () => {
+test('the error for an unknown flag names the flag, not the word after it', () => {
   expect(commandFirst(program, ['--prot', '1'])).toEqual(['--prot', '1']);
 });

@@ -7,12 +7,15 @@ export interface ServerConnection {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** Whether the server keeps running after this command; otherwise it was started only for the command. */
+  /**
+   * Whether the server keeps running after this command. The value is false if the command started the server for
+   * itself.
+   */
   isShared: boolean;
   close: () => Promise<void>;
 }
 
-/** Connects to the server that runs on the data folder. Without one, starts a server that ends with the command. */
+/** Connects to the server that runs on the data folder. If no server runs, starts one that ends with the command. */
 export async function connect(config: Config): Promise<ServerConnection> {
   const running = await findServer(config.dataDir);
   if (running) {
@@ -21,7 +24,7 @@ export async function connect(config: Config): Promise<ServerConnection> {
     const client = createClient({ baseUrl: url, token });
     return { client, url, token, isShared: true, close: async () => client.close() };
   }
-  // With a running server a command does not need these modules.
+  // Import these modules only here: a command does not need them if a server already runs.
   const { startLiminal } = await import('./start-liminal.ts');
   const own = await startLiminal({ ...config, host: '127.0.0.1', port: 0, portChosen: true });
   const { url, token } = own;
@@ -33,7 +36,7 @@ export async function connect(config: Config): Promise<ServerConnection> {
   return { client, url, token, isShared: false, close };
 }
 
-/** Like `connect`, but also loads the session: only an agent's own store may have it. */
+/** Like `connect`, but also loads the session, which Liminal may not have read from the agent's own store yet. */
 export async function connectTo(sessionId: string, config: Config): Promise<ServerConnection> {
   const connection = await connect(config);
   try {

@@ -35,7 +35,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('other values of the variable, and variables without secrets, are not reported', async () => {
+test('a variable without a secret, and another value of a secret’s variable, are not reported', async () => {
   expect(await foundIn(hidden, {}, { LIMINAL_TOKEN: 'hush-2' })).toBe('undefined');
   expect(await foundIn({ LIMINAL_PORT: '1' }, {}, { LIMINAL_PORT: '1' })).toBe('undefined');
 });

@@ -2,7 +2,7 @@ import type { LiminalClient } from '@liminal/client';
 import { LiminalError } from '@liminal/protocol';
 
 /**
- * The id of a turn that is given by its number from the session's beginning, or by its id. Throws LiminalError
+ * Returns the id of a turn, which is given as a number from the session's beginning or as an id. Throws LiminalError
  * `TURN_NOT_FOUND` for a number that the session does not have.
  */
 export async function findTurn(
@@ -20,7 +20,7 @@ export async function findTurn(
 
 /** The ids of all turns, oldest first. */
 export async function turnsOf({ requests }: LiminalClient, sessionId: string): Promise<string[]> {
-  // A turn can be on several pages.
+  // A turn can be on several pages of history, so count each id once.
   const ids = new Set<string>();
   let before: string | undefined;
   do {

@@ -1,9 +1,9 @@
 import { cleanText } from './terminal/clean-text.ts';
 import { oneRow } from './terminal/rows.ts';
 
-/** The result of a check, as a line for people. */
+/** The result of a check, printed as one line. */
 export interface Finding {
-  /** `bad`: it does not work. `poor`: it works, but something is missing. */
+  /** `bad`: the checked part does not work. `poor`: the checked part works, but lacks something. */
   verdict: 'good' | 'poor' | 'bad';
   text: string;
 }

@@ -5,9 +5,9 @@ import type { Logger } from '@liminal/runtime';
 const maxLength = 2_000;
 
 /**
- * Logs what libraries write to the console, so that the log has only JSON lines. `console.error` becomes `warn`, since
- * libraries also use it for clients' mistakes; `console.warn` becomes `info`. Returns a function that restores the
- * console.
+ * Logs the console output of libraries, so that the log has only JSON lines. `console.error` is logged as `warn`, since
+ * libraries also use `console.error` for mistakes of clients; `console.warn` is logged as `info`. Returns a function
+ * that restores the console.
  */
 export function logConsole(logger: Logger): () => void {
   const { error, warn } = console;

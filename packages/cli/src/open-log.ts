@@ -1,7 +1,10 @@
 import { createLogger } from '@liminal/server';
 import { LostLines } from './terminal/lost-lines.ts';
 
-/** The log of a serving process: lines on standard error. A full disk loses lines, but never ends the process. */
+/**
+ * The log of a serving process: lines on standard error. If the disk is full, lines are lost, but the process
+ * continues.
+ */
 export function openLog(level: string, secrets: ReadonlySet<string>) {
   const logger = createLogger(level, process.stderr, secrets);
   const lines = new LostLines(process.stderr, (lost) =>

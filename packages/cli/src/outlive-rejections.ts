@@ -2,8 +2,8 @@ import { asError } from '@liminal/protocol';
 import type { Logger } from '@liminal/runtime';
 
 /**
- * Logs unhandled rejections instead of ending the process: a rejection that nothing awaits leaves no work half done,
- * and must not end everyone's sessions. Uncaught exceptions still end the process. Returns a function that removes the
+ * Logs unhandled rejections instead of ending the process: a rejection that no code awaits leaves no work half done,
+ * and must not end all sessions. Uncaught exceptions still end the process. Returns a function that removes the
  * handler.
  */
 export function outliveRejections(logger: Logger): () => void {

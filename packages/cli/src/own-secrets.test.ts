@@ -25,7 +25,7 @@ test.each([
   expect([...secrets].sort()).toEqual(['hush-convex', 'p%40ss%2Fword', 'p@ss/word']);
 });
 
-test('SAFE: a password that only looks encoded is known as written', () => {
+test('SAFE: a password that only looks percent-encoded is also hidden as written', () => {
   const secrets = secretsOf({
     LIMINAL_REDIS_URL: 'redis://:50%off@127.0.0.1:1',
     LIMINAL_DATABASE_URL: database,
@@ -33,7 +33,7 @@ test('SAFE: a password that only looks encoded is known as written', () => {
   expect([...secrets]).toEqual(['50%off']);
 });
 
-test('SAFE: the token, keys of models, and variables with secret names are known', () => {
+test('SAFE: the token, keys of models, and values of variables with secret names are hidden', () => {
   const secrets = secretsOf({
     LIMINAL_TOKEN: 'hush-token',
     OPENAI_API_KEY: ' hush-openai ',

@@ -5,7 +5,7 @@ import type { Config } from './config/load.ts';
 /**
  * The secrets given to this server, which no log and no session file may show: the passwords in addresses of Redis,
  * database and proxies, keys of models, and every value whose name marks a secret in its environment and those of
- * agents and MCP servers. The caller adds a token from the data folder.
+ * agents and MCP servers. A token that is only in the data folder is missing in the result: the caller adds it.
  */
 export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
   const { token = '', shared, models, agents, mcpServers } = config;
@@ -36,17 +36,20 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
   return new Set(all.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 }
 
-/** Some programs name a folder like a password, for example `PWD` in shells; a path occurs in many texts. */
+/**
+ * Whether the value is a folder although its name looks like that of a password, for example `PWD` in shells. A path is
+ * not a secret, and occurs in many texts.
+ */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
 
-/** A header's value if it may be a key, also without its scheme (`Bearer …`). */
+/** The value of a header that may be a key: as written, and without its scheme (`Bearer …`). */
 function secretsIn(name: string, value: string): string[] {
   const isKey = isSecretName(name) || /^(\w+ )?[\w.~+/=-]{16,}$/.test(value);
   return isKey ? [value, value.replace(/^\w+ /, '')] : [];
 }
 
-/** A proxy's address may lack its scheme. */
+/** The address of a proxy may have no scheme. */
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => other.close());
 
-test('a chosen port that another program uses is an error that says what to do', async () => {
+test('if another program uses the chosen port, the error says what to do', async () => {
   await expect(findPort({ host, port, portChosen: true })).rejects.toMatchObject({
     code: 'PORT_IN_USE',
     message: expect.stringContaining(`port ${port}`),
@@ -30,7 +30,7 @@ test('for port 0 the system chooses a port', async () => {
   expect(await findPort({ host, port: 0, portChosen: true })).toBe(0);
 });
 
-test('a host that this machine lacks is an error that names it', async () => {
+test('the error for a host that this machine does not have names the host', async () => {
   await expect(findPort({ host: '192.0.2.1', port: 0, portChosen: true })).rejects.toMatchObject({
     code: 'HOST_UNUSABLE',
     message: expect.stringContaining('192.0.2.1'),

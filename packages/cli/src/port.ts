@@ -12,7 +12,10 @@ export interface PortWish {
   portChosen: boolean;
 }
 
-/** A free port: the wanted one or, unless it was chosen, the next free one. Throws `PORT_IN_USE`, `HOST_UNUSABLE`. */
+/**
+ * Returns a free port: the wanted port or, unless the user chose that port, the next free one. Throws `PORT_IN_USE`,
+ * `HOST_UNUSABLE`.
+ */
 export async function findPort({ host, port, portChosen }: PortWish): Promise<number> {
   const last = portChosen ? port : port + tries;
   for (let candidate = port; candidate <= last; candidate += 1) {

@@ -62,7 +62,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Each command is loaded when it is called, so that a server does not hold the code of the others. */
+/** Each command is loaded when it is called, so that a server does not load the code of other commands. */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = emptyProgram();
 
@@ -155,14 +155,14 @@ const emptyProgram = (): Command =>
     .configureOutput({ outputError: (text, write) => write(explainUsageError(text)) })
     .showHelpAfterError('(./liminal --help lists the commands)');
 
-/** Replaces commander's error for a common mistake by what to do. */
+/** Replaces commander's error for a common mistake by a sentence that says what to do. */
 const explainUsageError = (text: string): string =>
   text.replace(
     /^error: missing required argument 'session(?:Id)?'/,
     `Give the session’s id: ${listHint}`,
   );
 
-/** Only for the list of commands: `bin/liminal.js` runs `acp` without the other commands. */
+/** Registers `acp` only for the list of commands: `bin/liminal.js` runs `acp` without this program. */
 function acpCommand(program: Command, done: (exitCode: number) => void): void {
   program
     .command('acp')
@@ -176,7 +176,7 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands about one turn: they end it, rewind to it, or show where its time went. */
+/** Commands about one turn: they end the turn, rewind to it, or show where its time went. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('background <sessionId>')
     .description('moves running commands and subagents to the background')
@@ -384,7 +384,7 @@ function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-/** Options for one change of one MCP server, which exclude each other. */
+/** Options for changing one MCP server; only one of them may be given. */
 const mcpChange = (flags: string, description: string): Option =>
   new Option(flags, description).conflicts(
     ['reconnect', 'on', 'off', 'signIn'].filter((name) => name !== optionName(flags)),
@@ -410,7 +410,8 @@ function serverOptions(command: Command): Command {
 }
 
 /**
- * Reads the configuration. Afterwards no agent can inherit its secrets, or read them in the environment of processes.
+ * Reads the configuration. Removes Liminal's variables from the environment: afterwards no agent can inherit their
+ * secrets, or read them in the environments of processes.
  */
 function configure(flags: Flags): Config {
   const own = takeOwnEnvironment();

@@ -19,7 +19,7 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
   );
 }
 
-/** A link that signs in one browser, once. Throws a LiminalError with the server's message. */
+/** A link that signs in one browser; it works once. Throws a LiminalError with the server's message. */
 export async function linkTo(server: Server): Promise<string> {
   const { code } = SignInLink.parse(await post(server, serverOperations.createSignInLink.path));
   return link(server.url, code);

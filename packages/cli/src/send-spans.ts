@@ -12,7 +12,7 @@ const OtlpResponse = z.object({
 });
 
 /**
- * Posts OTLP in JSON to the endpoint of the standard variables
+ * Posts OTLP in JSON to the endpoint that OpenTelemetry's standard variables name
  * (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Uses plain `fetch` for the single request:
  * OpenTelemetry's exporter would need an SDK that makes live spans. Throws LiminalError `TRACES_NOT_SENT`.
  */
@@ -66,7 +66,7 @@ function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
   }
 }
 
-/** Some servers answer with an empty body, or in another format. */
+/** Accept any body: some servers answer with an empty body, or in another format. */
 function readOtlpResponse(text: string): z.infer<typeof OtlpResponse> {
   try {
     return OtlpResponse.parse(JSON.parse(text));
@@ -75,7 +75,7 @@ function readOtlpResponse(text: string): z.infer<typeof OtlpResponse> {
   }
 }
 
-/** The reason of an error of `fetch`, which is its cause. */
+/** Returns the reason of an error of `fetch`, which is in the error's `cause`. */
 export function fetchErrorReason(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const message = cause instanceof Error ? cause.message || cause.name : String(cause);

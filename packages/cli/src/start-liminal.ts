@@ -24,7 +24,7 @@ export interface Liminal {
   /** Without a trailing slash. */
   url: string;
   token: string;
-  /** Makes a link that signs in one browser, once. */
+  /** Makes a link that signs in one browser and works once. */
   newLink: () => string;
   /** Starts no new turns; resolves when no turn runs or `hurry` aborts; see `Runtime.finish`. */
   finish: (hurry: AbortSignal) => Promise<void>;
@@ -35,12 +35,12 @@ export interface Liminal {
 /** The built web app. */
 export const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** Functions that close what was opened, in the order of opening. */
+/** Functions that close the opened parts, in the order in which they were opened. */
 type Closers = (() => Promise<unknown>)[];
 
 /**
- * Opens the data folder and starts everything on it. Throws a LiminalError that says what to do, such as
- * `INVALID_CONFIG`, `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
+ * Opens the data folder and starts Liminal on it. Throws a LiminalError that says what to do, such as `INVALID_CONFIG`,
+ * `DATA_DIR_IN_USE`, `PORT_IN_USE`, `INSECURE_HOST`.
  */
 export async function startLiminal(config: Config): Promise<Liminal> {
   const closers: Closers = [];
@@ -65,7 +65,7 @@ async function startParts(config: Config, closers: Closers) {
   const stopOutliving = outliveRejections(logger);
   closers.push(async () => stopOutliving());
   const telemetry = await startTelemetry(config.telemetry, logger, 'server');
-  // Closed last, since everything else sends its last spans while it closes.
+  // Close telemetry last, since all other parts send their last spans while they close.
   if (telemetry) closers.push(telemetry.close);
   const storage = await openStorage(config);
   closers.push(() => storage.close());
@@ -82,7 +82,7 @@ async function startParts(config: Config, closers: Closers) {
   const { roots, settings } = config;
   const metrics = new Metrics();
   const providers = createAgents(config, storage.coordination?.tasks);
-  // The runtime reads the data of an earlier server, which may be damaged.
+  // Use `usingDataDir`, because the runtime reads the data of an earlier server, which may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({
       storage,
@@ -98,7 +98,7 @@ async function startParts(config: Config, closers: Closers) {
       ...tracing,
     }),
   );
-  // Close agents first, so that clients still see how their turns end.
+  // Close agents first, so that clients still see the end of the agents' turns.
   const closeRuntime = () => runtime.close();
   const signedOut = await usingDataDir(dataDir, () => openSignedOut(dataDir));
   if (storage.coordination) {
@@ -133,7 +133,7 @@ async function startParts(config: Config, closers: Closers) {
   };
 }
 
-/** Ends the processes of an earlier server. */
+/** Ends the processes that an earlier server left behind. */
 async function endOrphans(dataDir: string, logger: Logger): Promise<void> {
   const { ended } = await usingDataDir(dataDir, async () => reapOrphans(dataDir));
   if (ended > 0) logger.warn({ ended }, 'ended the processes that an earlier server left behind');

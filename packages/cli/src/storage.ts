@@ -35,7 +35,7 @@ export function refuseEventArchive({
   );
 }
 
-/** Opens storage that several servers share, without a data folder. */
+/** Opens storage that several servers share; it is not in a data folder. */
 export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
   const database = await openDatabase(shared);
   try {
@@ -64,7 +64,10 @@ async function openDatabase(shared: SharedConfig): Promise<OpenedDatabase> {
 
 type SharedStorage = OpenedStorage & Required<Pick<OpenedStorage, 'coordination'>>;
 
-/** The data folder still holds the token, and the record of this server's agents, which is read after a crash. */
+/**
+ * With shared storage, the data folder still contains the token, and the record of this server's agents, which the next
+ * server reads after a crash.
+ */
 async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<OpenedStorage> {
   const release = await takeDataDir(dataDir);
   try {

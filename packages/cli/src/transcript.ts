@@ -3,7 +3,7 @@ import type { JoinedTurn } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
 export type TranscriptLine =
-  /** An item in its last state. */
+  /** An item in its final state. */
   | { kind: 'item'; item: UpsertObject }
   /** A waiting permission request. */
   | { kind: 'approval'; item: Extract<UpsertObject, { type: 'approval' }> }
@@ -13,7 +13,7 @@ export type TranscriptLine =
 export class Transcript {
   readonly #returned = new Set<string>();
 
-  /** The lines not returned before. An item is returned when it, or its turn, has ended. */
+  /** The lines that earlier calls have not returned. An item is returned when the item or its turn has ended. */
   read({ turns }: { turns: readonly JoinedTurn[] }): TranscriptLine[] {
     return turns.flatMap((turn) => this.#readTurn(turn));
   }

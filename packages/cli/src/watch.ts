@@ -3,7 +3,7 @@ import { LiminalError } from '@liminal/protocol';
 
 /**
  * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted. Rejects
- * if the session cannot be opened or is deleted, or the server rejects our token.
+ * if the session cannot be opened or is deleted, or if the server rejects the token.
  */
 export async function watch(
   client: LiminalClient,
@@ -39,7 +39,7 @@ function rejectIfRefused(client: LiminalClient, reject: (error: Error) => void):
   reject(
     new LiminalError(
       'UNAUTHORIZED',
-      'The server rejects the token: give the right one with --token.',
+      'The server rejects the token: give the right token with --token.',
     ),
   );
 }

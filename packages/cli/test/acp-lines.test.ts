@@ -38,7 +38,7 @@ test.each([
   expect(error).not.toHaveProperty('code');
 });
 
-test('lines arrive whole, in any pieces, even together with the response', async () => {
+test('lines arrive whole, even if they come in pieces or together with the response', async () => {
   const heard: string[] = [];
   const pieces = [`${agreed}{"a":`, '1}\n{"b"', ':"ü', '"}\n', '{"c":3}\n{"d":4}\n'];
   const where = await place((socket) => {

@@ -46,7 +46,7 @@ describe('without a server', () => {
     expect(await c.end()).toBe(0);
   });
 
-  test('a server killed during a turn gives an error and closes its questions; the next message starts another server, which opens the sessions again', async () => {
+  test('if the server is killed during a turn, the prompt gets an error and open questions are closed; the next message starts another server, which opens the sessions again', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -63,7 +63,8 @@ describe('without a server', () => {
     expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
     expect(error?.message).toContain('send the message again');
     await cancelled;
-    // As ACP requires; the next server must not treat it as an answer to its own question.
+    // ACP requires this answer to a cancelled request. The next server must not treat the answer to the old question as
+    // the answer to one of its own questions.
     editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
 
     const again = editor.prompt(asking, 'approve');
@@ -100,7 +101,7 @@ describe('without a server', () => {
     },
   );
 
-  test('a server stopped while no request waits is not restarted, and a server started by somebody else is found', async () => {
+  test('a server that was stopped while no request waited is not restarted; a server that another process starts is found', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -115,7 +116,7 @@ describe('without a server', () => {
     expect(editor.stderr).toBe('');
   });
 
-  test('a data folder that cannot be used is named, with what to do', async () => {
+  test('the error for an unusable data folder names the folder and says what to do', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const folder = join(import.meta.filename, 'data');
@@ -162,7 +163,7 @@ describe('with a server', () => {
     await home.close();
   });
 
-  test('the server is used, and its other clients see the session', async () => {
+  test('acp uses the running server, whose other clients see the session', async () => {
     const { pid } = home.server;
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
@@ -208,7 +209,7 @@ describe('with a server', () => {
     expect([one.received, one.problems]).toEqual([[], []]);
   });
 
-  test('a turn continues when its editor has left, and the last message has arrived', async () => {
+  test('when an editor leaves, its turn continues, and the editor’s last message has reached the server', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project);
@@ -223,7 +224,7 @@ describe('with a server', () => {
     expect(b.agentText(sessionId)).toContain('Demo, recorded');
   });
 
-  test('two editors see the same, both are asked, the first answer counts, and the other’s dialog is closed', async () => {
+  test('two editors get the same updates and the same question, the first answer counts, and the dialog of the other editor is closed', async () => {
     const [a, b] = [await editor(), await editor()];
     const sessionId = await a.newSession(home.project, instant);
     await b.result('session/resume', { sessionId, cwd: home.project, mcpServers: [] });
@@ -237,7 +238,7 @@ describe('with a server', () => {
     expect(a.agentText(sessionId)).toContain('You allowed it');
     await eventually(() => b.agentText(sessionId)).toBe(a.agentText(sessionId));
     expect(b.received.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
-    // A client that has not sent the message also gets it.
+    // The client that did not send the message also gets the message.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
     const talk = (one: AcpEditor) =>
@@ -246,7 +247,7 @@ describe('with a server', () => {
     expect(JSON.stringify(others)).toBe(JSON.stringify(talk(a)));
   });
 
-  test('an editor that stops reading ends the process without an error', async () => {
+  test('if the editor stops reading, the process ends without an error', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project, ['pace', 'fast']);

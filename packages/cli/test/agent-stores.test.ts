@@ -57,7 +57,7 @@ async function ask(server: Server, method: 'GET' | 'POST', path: string) {
   return { status: answer.status, body: Answer.parse(await answer.json()) };
 }
 
-/** All requests of a page before any user action. */
+/** The requests that a page sends when it opens, before the user does anything. */
 async function openPage(server: Server): Promise<string[]> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${server.token}` },
@@ -78,7 +78,7 @@ async function openPage(server: Server): Promise<string[]> {
   return listed;
 }
 
-test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores them', async () => {
+test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores these sessions', async () => {
   const server = await home.serve();
   expect(await openPage(server)).toEqual([]);
   const { body: catalogue } = await ask(server, 'GET', '/api/agents');
@@ -103,7 +103,7 @@ test('INV-8: opening a page starts no agent, and a request for an agent’s sess
 
   const again = await home.serve();
   expect(await openPage(again)).toEqual(['Made by two']);
-  // These agents cannot be asked for their sessions.
+  // Liminal cannot ask these agents for their sessions.
   for (const [cliType, status, code] of [
     ['demo', 409, 'NOT_SUPPORTED'],
     ['nobody', 400, 'UNSUPPORTED_CLI_TYPE'],
@@ -127,7 +127,7 @@ testAtLength('fork and steer accept a session that only the agent’s own store 
   expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
 });
 
-test('an agent that runs for one session also lists its others', async () => {
+test('while an agent runs for one session, its other sessions are also listed', async () => {
   const server = await home.serve();
   const headers = {
     authorization: `Bearer ${server.token}`,

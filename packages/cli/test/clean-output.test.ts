@@ -1,5 +1,6 @@
 /**
- * Text of an agent that tries to control a terminal or deceive its reader, on the real outputs of the real commands.
+ * Agents whose text tries to control a terminal or to deceive its reader. The tests check the real outputs of the real
+ * commands.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +10,16 @@ import { atLength, testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Command, Home } from './command.ts';
 
-/** A window title, the clipboard, the screen, 8-bit C1, reversed text, zero width. */
+/**
+ * Text that sets the window title and the clipboard and clears the screen, with 8-bit C1 controls, reversed text and
+ * zero-width characters.
+ */
 const nasty =
   '\u001b]0;t\u0007\u001b]52;c;cm0=\u001b\\\u001b[2J\u009b2J\u009d52;c;x\u009c\u202egnp\u200b\u{e0041}';
-/** No output may contain these, in UTF-8: controls except line feed and tab, C1, direction marks, zero width, tags. */
+/**
+ * Byte sequences (UTF-8) that no output may contain: controls except line feed and tab, C1, direction marks, zero
+ * width, tags.
+ */
 const forbidden =
   /[^\P{Cc}\n\t]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u;
 

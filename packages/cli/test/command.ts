@@ -39,7 +39,7 @@ export class Home {
     return command;
   }
 
-  /** Starts a command in a pseudo-terminal, as for a person. */
+  /** Starts a command in a pseudo-terminal. */
   atTerminal(args: string[], cols?: number): PseudoTerminal {
     const command = [process.execPath, main, ...args];
     const terminal = new PseudoTerminal(command, this.project, this.#env, cols);
@@ -72,8 +72,8 @@ export class Home {
   }
 
   /**
-   * Runs a command line to its end in a process that all such command lines share and use one at a time, because
-   * separate processes are slow: for variants of tests that use a separate process.
+   * Runs a command line to its end in a process that runs one such command line after another, because starting a
+   * process is slow. Use `play` for variants of a test that starts a process.
    */
   async play(...args: string[]): Promise<Outcome> {
     this.#many ??= new ManyCommands(this.project, this.#env);
@@ -136,7 +136,7 @@ export interface Server {
 export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): LiminalClient =>
   createClient({ baseUrl: url, token });
 
-/** Makes a session of the demo with these prompts, without a process for each. */
+/** Makes a session of the demo with these prompts, through the client instead of commands. */
 export async function createSessionWithTurns(
   { requests }: LiminalClient,
   projectDir: string,
@@ -146,7 +146,7 @@ export async function createSessionWithTurns(
   await requests.setConfig(sessionId, 'pace', 'instant');
   for (const prompt of prompts) {
     const { turnId } = await requests.send(sessionId, prompt);
-    // Hooks also call this function, and `expect.poll` does not work there.
+    // `beforeAll` also calls this function, and `expect.poll` does not work in hooks.
     await vi.waitFor(
       async () => {
         const { turns } = await requests.history(sessionId);

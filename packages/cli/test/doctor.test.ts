@@ -36,7 +36,7 @@ async function scripted(script: AgentScript) {
   return { control, entry: { command, args, env } };
 }
 
-test('doctor starts each configured agent, and reports its answer, missing defaults, and why it cannot run', async () => {
+test('doctor starts each configured agent, and reports the agent’s answer and missing defaults, or the reason why the agent cannot run', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const [fits, picky, silent] = await Promise.all([
     scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] }, outlivesStdin: true }),
@@ -80,7 +80,7 @@ test('doctor starts each configured agent, and reports its answer, missing defau
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
 });
 
-test('doctor asks each model server for its models, says what to do on a failure, and prints no key', async () => {
+test('doctor requests the list of models from each model server, says what to do on a failure, and prints no key', async () => {
   const api = await startChatCompletionsApi({ script: [], models: ['a', 'b', 'c', 'd'] });
   const port = await freePort();
   const on = (baseUrl: string, more: object = {}) => ({ type: 'openai', baseUrl, ...more });
@@ -127,7 +127,7 @@ test('doctor asks each model server for its models, says what to do on a failure
   expect(refused.stdout + refused.stderr).not.toContain('sk-hidden');
 });
 
-test('doctor finds the user’s own Codex and Claude Code, although npm has put Liminal’s Codex first in the path', async () => {
+test('doctor finds the user’s own Codex and Claude Code, even if npm has put Liminal’s own Codex first in the path', async () => {
   const bin = join(home.folder, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'codex'), '#!/bin/sh\necho codex-cli 9.9.9\n', { mode: 0o755 });

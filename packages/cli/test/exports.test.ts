@@ -87,7 +87,7 @@ test('a failed export or import prints a sentence, and leaves no file', async ()
     const newer = await home.play(command, file);
     expect(newer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('newer Liminal') });
   }
-  // A large file that is not an export: the server reads it to its end and reports the error.
+  // The file is large and not an export: the server reads the file to its end and reports the error.
   writeFileSync(file, 'x'.repeat(20 * 1024 * 1024));
   const strange = await home.play('import', file);
   expect(strange).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('first line') });

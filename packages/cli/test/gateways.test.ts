@@ -44,7 +44,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const kinds = ['Chat Completions', 'Responses', 'Messages'] as const;
 
-/** A server with an API that answers `Done.`, and its entry in the configuration. */
+/** Starts a model server that answers `Done.`; returns the server and its entry in the configuration. */
 async function start(kind: (typeof kinds)[number]) {
   if (kind === 'Messages') {
     const api = await startMessagesApi({ script: [reply(text('Done.'))] });
@@ -60,7 +60,7 @@ async function start(kind: (typeof kinds)[number]) {
 }
 
 test.each(kinds)(
-  'with %s, the headers of the configuration are sent, and override Liminal’s',
+  'with %s, the headers of the configuration are sent, and override Liminal’s own headers',
   async (kind) => {
     const { api, entry } = await start(kind);
     const headers = {

@@ -1,15 +1,18 @@
-/** Runs command lines one after another in one process. Input and outcome of each are lines of JSON. */
+/**
+ * Runs command lines one after another in one process. Each command line is a line of JSON on standard input, and its
+ * outcome a line of JSON on standard output.
+ */
 import { createInterface } from 'node:readline';
 import { main } from '../src/program.ts';
 
 const outputs = [process.stdout, process.stderr];
 const writes = outputs.map((output) => output.write.bind(output));
-// Every command line adds listeners.
+// Every command line adds listeners to the process, so allow any number.
 for (const emitter of [process, ...outputs]) emitter.setMaxListeners(0);
 const environment = { ...process.env };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  // A command removes Liminal's own variables.
+  // Restore Liminal's own variables, which the previous command has removed.
   Object.assign(process.env, environment);
   const said = outputs.map((output) => {
     const texts: string[] = [];

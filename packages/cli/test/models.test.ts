@@ -24,7 +24,7 @@ afterEach(() => home.close());
 const configure = (models: object): void =>
   writeFileSync(join(home.data, 'liminal.json'), JSON.stringify({ models }));
 
-test('the terminal shows that a model server which cannot answer yet is asked again', async () => {
+test('the terminal shows that a request to a model server that cannot answer yet is retried', async () => {
   const headers = { 'retry-after': '1' };
   const api = await startResponsesApi({
     script: [httpError(503, 'It starts.', { headers }), answer('Good morning.')],
@@ -38,7 +38,7 @@ test('the terminal shows that a model server which cannot answer yet is asked ag
   expect(command.stderr).toMatch(/^The model’s server .*: It starts\. Retrying in 1 s\.$/m);
 });
 
-test('a model that cannot be used is refused, with what to do', async () => {
+test('a model that cannot be used is refused with a sentence that says what to do', async () => {
   const port = await freePort();
   configure({ local: { type: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` } });
   const keyless = home.start(['run', 'hi', '--agent', 'openai']);
@@ -72,7 +72,7 @@ test('audio reaches the model of a Chat Completions server byte for byte', async
   });
 });
 
-test('audio that the model’s server refuses is replaced by its name, and the turn continues', async () => {
+test('if the model’s server refuses audio, the model gets the file’s name, and the turn continues', async () => {
   const refusal = chat.httpError(500, 'audio input is not supported - hint: no mmproj');
   const api = await startChatCompletionsApi({ script: [refusal, chat.answer('I hear nothing.')] });
   configure({ local: { type: 'openai', baseUrl: api.url, model: 'm', api: 'chat' } });
@@ -109,7 +109,7 @@ test.each(
   expect(api.requests).toEqual([]);
 });
 
-test('a turn that waits across its server’s end is shown as one turn, live and later', async () => {
+test('a turn that waits for a person while its server restarts is shown as one turn, live and later', async () => {
   const touch = chat.call('bash', { command: 'touch made.txt' });
   const script = [chat.answer([chat.text('I make it.'), touch]), chat.answer('It is made.')];
   const api = await startChatCompletionsApi({ script });

@@ -60,14 +60,14 @@ test('FR-039-06: notify ends the running turn and prints its id, or reports that
   expect(await home.play('notify', '{"type": 7}')).toEqual(
     refused(2, 'neither a session’s id nor'),
   );
-  // Codex also notifies after turns of other clients: these are not errors.
+  // Codex also notifies after turns of other clients; `notify` must not treat these notifications as errors.
   const quiet = { exitCode: 0, stdout: '', stderr: '' };
   expect(await home.play('notify', said('nobody', 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x', 'something-new'))).toEqual(quiet);
 });
 
-test('notify starts no server: it reports that by hand, and is silent for Codex', async () => {
+test('notify starts no server: called by hand, it reports that no server runs; called by Codex, it prints nothing', async () => {
   const home = new Home();
   onTestFinished(() => home.close());
   expect(await home.play('notify', 'x')).toEqual(refused(1, 'No server runs'));
@@ -89,7 +89,7 @@ function storedIn(codexHome: string): { thread: string; turns: string[] } {
   return { thread: rollout.slice(-'.jsonl'.length - 36, -'.jsonl'.length), turns };
 }
 
-test('FR-039-06: the real Codex’s notification ends no other turn, and a notification about a waiting turn ends that turn', async () => {
+test('FR-039-06: a notification of the real Codex ends no later turn, and a notification about a turn that still waits ends that turn', async () => {
   const never = gate();
   const api = await startResponsesApi({
     script: [answer('One.'), answer('Two.'), held(never, answer('Never.')), answer('Four.')],

@@ -1,4 +1,4 @@
-/** The browser that a start opens: the link that signs in is in no list of processes. */
+/** The browser that the server opens when it starts: no list of processes shows the sign-in link. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A desktop whose browser records its arguments, and the processes that all users see. */
+/** A fake desktop whose browser records its own arguments and the list of processes that all users see. */
 function desktop() {
   const [browser, seen] = [join(home.folder, 'browser'), join(home.folder, 'seen')];
   const script = `#!/bin/sh\nps -ww -eo args > '${seen}.processes'\necho "$1" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`;
@@ -74,7 +74,7 @@ test('SAFE: a link with quotes is escaped in the page, and adds no other HTML', 
 });
 
 test('a start whose browser fails asks the user to open the link', async () => {
-  // Without this machine's own programs, one of which might open pages.
+  // Hide the desktop entries of this machine, because one of its programs might open the page.
   const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
   const server = home.start(['serve', '--port', '0'], env);
   await server.untilOutput(/^No browser could be opened: open the link yourself\.$/m);

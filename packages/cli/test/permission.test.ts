@@ -163,7 +163,7 @@ async function asked(prompt: string, agentType = 'nasty'): Promise<PseudoTermina
 const question = ({ rows }: PseudoTerminal) =>
   rows.slice(rows.findIndex((row) => /^[│?]/.test(row)));
 
-/** The rows of the question without the mark: they must be Liminal's own. */
+/** The rows of the question without the mark `│`: only Liminal may have written them. */
 function unmarked(terminal: PseudoTerminal): string[] {
   return question(terminal).filter((row) => !/^(?: {2})?│ /.test(row));
 }
@@ -224,7 +224,7 @@ test('SAFE: every argument is shown, and no value looks like another argument', 
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: line breaks in a title and in an option’s name are visible, and make no rows', async () => {
+test('SAFE: line breaks in a title and in an option’s name are visible, and make no new rows', async () => {
   const shown = fake.replaceAll('\n', '⏎');
   const title = await asked('title');
   expect(unmarked(title)[0]).toMatch(/^\? Run it⏎\? List the files of src⏎ {2}1 {2}Allow⏎/);
@@ -239,7 +239,7 @@ test('SAFE: line breaks in a title and in an option’s name are visible, and ma
   await answered(options, '2');
 });
 
-test('SAFE: spaces up to the end of the terminal’s row cannot draw a row', async () => {
+test('SAFE: text padded with spaces to the terminal’s width cannot imitate a new row', async () => {
   const terminal = await asked('wide');
   expect(unmarked(terminal).map((row) => row.slice(0, 7))).toEqual([
     '?      ',
@@ -285,7 +285,7 @@ test('SAFE: a diff of three hundred lines is shown whole', async () => {
   await answered(terminal, '2');
 });
 
-test('SAFE: an agent’s description is marked', async () => {
+test('SAFE: rows of the agent’s description are marked as text of the agent', async () => {
   const terminal = await asked('description');
   expect(question(terminal)).toEqual([
     '│ Why not?',
@@ -321,7 +321,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   const [, sessionId = ''] = /^Session (\S+?)\r?$/m.exec(terminal.output) ?? [];
   const tail = home.start(['tail', sessionId]);
   agent.control.open('below');
-  // Once `tail` shows the thought, `run` has received it as well.
+  // Once `tail` shows the thought, `run` has also received it.
   await tail.untilOutput(/^~ \? List the files of src/m);
   tail.signal('SIGINT');
   await tail.exitCode;
@@ -334,7 +334,7 @@ test('SAFE: nothing is written below a question, and a second question waits for
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: a line typed before the question was on the screen does not answer it', async () => {
+test('SAFE: a line typed before the question was on the screen does not answer the question', async () => {
   const terminal = home.atTerminal(['run', 'early', '--agent', 'nasty']);
   await terminal.shows(/Your choice \(1-2\): /);
   terminal.type('1');

@@ -43,7 +43,7 @@ export class PseudoTerminal {
     }
   }
 
-  /** All rows from the beginning, as the terminal wraps them. */
+  /** All rows since the start of the program, as the terminal wraps them. */
   get rows(): string[] {
     return this.output.split(/\r*\n/).flatMap((line) => {
       const rows: string[] = [];

@@ -1,4 +1,4 @@
-/** Tools whose calls a worker runs: both sides in one process, over each kind of queue. */
+/** Tools that a worker runs. The tests run server and worker in one process, over each kind of queue. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,7 @@ describe.each([
   ['memory', memoryQueues],
   ['Redis', redisQueues],
 ])('tools in workers, through %s', (_name, newQueues) => {
-  test('return the same result as on the server: output, success, blocks, diffs, exit code and plan', async () => {
+  test('a tool in a worker returns the same result as on the server: output, success, blocks, diffs, exit code and plan', async () => {
     const [queue] = await newQueues();
     const results: ToolResult[] = [
       done,
@@ -148,7 +148,7 @@ describe.each([
     }
   });
 
-  test('have the same title and the same needed permissions as on the server', async () => {
+  test('a call in a worker has the same title and needs the same permissions as on the server', async () => {
     const [queue] = await newQueues();
     const [bash] = toolsForWorkers({});
     const [remote] = remoteTools([bash!], queue);
@@ -161,7 +161,7 @@ describe.each([
     );
   });
 
-  test('show all output while they run, in order', async () => {
+  test('a tool in a worker shows all its output in order while it runs', async () => {
     const [queue] = await newQueues();
     const projectDir = makeProject();
     const tools = toolsForWorkers({});
@@ -180,7 +180,7 @@ describe.each([
     expect(printed.join('')).toBe(output);
   });
 
-  test('pass on errors for the model, and report faults as faults', async () => {
+  test('the model gets a tool’s errors from a worker, and a fault in the worker is reported as a fault', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async ({ text }) => {
       throw text === 'wrong' ? new ToolError('Do it otherwise.') : new Error('broken');
@@ -195,12 +195,12 @@ describe.each([
     expect(await refusal(call(queue, tool, { other: '' }))).toContain('does not know this call');
   });
 
-  test('may be silent for any time while both sides are alive', async () => {
+  test('a call may be silent for any time while server and worker are alive', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
     onTestFinished(end);
-    // Longer in total than the silence after which a side counts as lost.
+    // As many signs of life as fit into 1.5 times the silence after which the server or the worker counts as lost.
     const enough = Promise.withResolvers<void>();
     let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);
     const watched: ToolQueue = {
@@ -218,7 +218,7 @@ describe.each([
     expect(await calling).toEqual(done);
   });
 
-  test('end when their call is stopped', async () => {
+  test('a tool in a worker ends when its call is stopped', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -233,7 +233,7 @@ describe.each([
     });
   });
 
-  test('end for the model after a time limit even if the worker does not answer', async () => {
+  test('a stopped call ends after a time limit even if the worker does not answer', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -246,7 +246,7 @@ describe.each([
     end();
   });
 
-  test('are never begun if their call is stopped before a worker takes it', async () => {
+  test('a call that is stopped before a worker takes it never begins', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, {}, { signal: AbortSignal.abort() }))).toBe(
@@ -262,7 +262,7 @@ describe.each([
     expect(runs()).toBe(0);
   });
 
-  test('are refused without a worker, and not run by a later one', async () => {
+  test('a call without a worker is refused, and a worker that starts later does not run it', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, { text: '' }))).toBe(
@@ -274,7 +274,7 @@ describe.each([
     expect(runs()).toBe(0);
   });
 
-  test('report whether anything may have been done when their worker is lost', async () => {
+  test('when a worker is lost, the error says whether the call may have begun', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async () => done);
     const impatient = { ...patience, takenMs: 50, silentMs: 300 };
@@ -295,7 +295,7 @@ describe.each([
     );
   });
 
-  test('wait while all workers are busy', async () => {
+  test('calls wait while all workers are busy', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     const looked = Promise.withResolvers<void>();
@@ -320,19 +320,19 @@ describe.each([
     expect(outlooks.slice(0, 2)).toEqual(['waits', 'waits']);
   });
 
-  test('are shared by all workers when they are called together', async () => {
+  test('simultaneous calls are shared by all workers', async () => {
     const [queue] = await newQueues();
     const [one, two] = [slowTool(), slowTool()];
     work(queue, [one.tool], 1);
     work(queue, [two.tool], 1);
     const calls = [call(queue, one.tool, { text: '' }), call(queue, one.tool, { text: '' })];
-    // No call ends before both have begun.
+    // Each call waits until both calls have begun.
     await Promise.all([one.begun, two.begun]);
     for (const { end } of [one, two]) end();
     expect(await Promise.all(calls)).toEqual([done, done]);
   });
 
-  test('begin only once, even if a call is handed out twice', async () => {
+  test('a call that the queue hands out twice begins only once', async () => {
     const [queue, other] = await newQueues();
     const { tool, begun, end, runs } = slowTool();
     const again = Promise.withResolvers<{ taskId: string; body: string }>();
@@ -357,7 +357,7 @@ describe.each([
     expect(runs()).toBe(1);
   });
 
-  test('are stopped and report it before their worker ends', async () => {
+  test('a worker that ends first stops its calls and reports that', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -372,7 +372,7 @@ describe.each([
     expect(await calling).toMatchObject({ output: 'stopped with the worker' });
   });
 
-  test('INV-8: end when their server is lost', async () => {
+  test('INV-8: a tool in a worker ends when the server of its call is lost', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -421,7 +421,7 @@ test('FR-001-23: a waiting worker begins a call within 100 ms', async () => {
   expect(took.toSorted((a, b) => a - b)[4]).toBeLessThan(100);
 });
 
-test('tools that run programs or take long go to workers, and all others stay', async () => {
+test('tools that run programs or take long run in workers, and all other tools on the server', async () => {
   const folder = makeProject();
   const [queue] = await memoryQueues();
   const offered: string[] = [];

@@ -80,7 +80,7 @@ test('rewind lists the files that it would restore, asks, and restores them', as
   });
 });
 
-test('the conversation is rewound with the files, reports it, and continues with another message, even after a restart of its agent', async () => {
+test('conversation and files are rewound together, a message reports this, and the conversation continues with another message, even after a restart of the agent', async () => {
   const { requests } = client;
   const whole = { status: 'complete' } as const;
   const settled = async (sessionId: string, count: number) => {

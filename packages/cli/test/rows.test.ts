@@ -1,4 +1,4 @@
-/** Every command, with line breaks in all texts of agents and people: none of them makes a row of its own. */
+/** Every command, with line breaks in all texts of agents and people: no line break makes a new row. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientOf, Home } from './command.ts';
 
 const evil = 'a text\r\nEVIL row\nEVIL again';
-/** A row that begins with the text after a line break. */
+/** Matches a row that begins with the text after a line break: such a row must not occur. */
 const evilRow = /^\s*EVIL/m;
 
 let home: Home;
@@ -79,7 +79,10 @@ afterAll(async () => {
   await agent.control.close();
 });
 
-/** Each command that prints texts of agents or people, in this order, with a text that must be in its output. */
+/**
+ * The commands that print texts of agents or people, in the order of the tests, each with a text that must be in its
+ * output.
+ */
 const printing: Record<string, { args: () => string[]; code: number; shows: RegExp }> = {
   run: { args: () => ['run', evil, '--session', sessionId], code: 0, shows: /rejected: a text⏎/ },
   'run that fails': {
@@ -162,7 +165,7 @@ const others = [
   'unarchive',
 ].concat('unpin', 'help');
 
-test('every command is tested or listed here', async () => {
+test('every command has a test here, or is in the list of commands without one', async () => {
   const { stdout } = await home.play('--help');
   const [, listed = ''] = /^Commands:\n([^]*)/m.exec(stdout) ?? [];
   const names = [...listed.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);

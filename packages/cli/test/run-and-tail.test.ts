@@ -68,7 +68,7 @@ test('SIGINT stops the turn', async () => {
   await eventually(() => state(sessionId)).toBe('idle');
 });
 
-test('SIGINT pauses the queue behind its turn, as the list shows, and removes the message of a waiting turn from the queue', async () => {
+test('after SIGINT, a run whose turn has begun leaves the queue paused, as the list shows, and a run whose turn waits has removed its message from the queue', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
   await command.untilOutput(/Demo, recorded/);
@@ -89,7 +89,7 @@ test('SIGINT pauses the queue behind its turn, as the list shows, and removes th
   await eventually(async () => (await client.requests.history(sessionId)).turns.length).toBe(2);
 });
 
-test('tail follows a session as lines, until a signal, and as JSON', async () => {
+test('tail follows a session until a signal, as lines or as JSON', async () => {
   const sessionId = await createSessionWithTurns(client, home.project, 'plan');
   const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];
   await tail.untilOutput(/^> plan$/m);
@@ -123,7 +123,7 @@ test('a command with another token is refused with a message', async () => {
   expect(command.stderr).toContain('token');
 });
 
-test('doctor reports what can run, or why not, and finds the running server', async () => {
+test('doctor reports which agents can run, or why not, and finds the running server', async () => {
   const command = home.start(['doctor']);
   expect(await command.exitCode).toBe(0);
   expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
@@ -168,7 +168,7 @@ async function bytesOf(block: ContentBlock): Promise<Buffer> {
 describe('run --attach', () => {
   const prompts = { 'with words': 'explain', 'without words': '' };
   test.each(partOf(prompts, ['without words']))(
-    'sends files %s, typed by their content or their name',
+    'run --attach sends files %s, with types from their content or their name',
     async (_, prompt) => {
       const sound = Uint8Array.from([255, 251, 0, 1]);
       write('shot', png);
@@ -207,7 +207,7 @@ describe('run --attach', () => {
     expect(await sessions()).toEqual(before);
   });
 
-  test('prints the agent’s message about a file that the agent does not accept', async () => {
+  test('run --attach prints the agent’s message about a file that the agent does not accept', async () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
     const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
     expect(exitCode).toBe(1);

@@ -12,7 +12,7 @@ afterEach(() => home.close());
 
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
-/** Ends a server and checks that it exits with 0, with its guard, and removes its file. */
+/** Ends a server, and checks that it exits with 0, that its guard ends, and that its record is removed. */
 async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<void> {
   const guards = childrenOf(command.pid);
   command.signal(signal);
@@ -22,7 +22,7 @@ async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<vo
 }
 
 describe('serve', () => {
-  test('prints one line with the link, even without a command; keeps secrets from other users; a second server names the first, or reports the port in use; ends in order on SIGINT', async () => {
+  test('the server prints one line with the link, even without a command, keeps secrets from other users, and ends in order on SIGINT; a second server names the first, or reports the port in use', async () => {
     const command = home.start(['--port', '0', '--no-open']);
     const [, link = ''] = await command.untilOutput(/Liminal is at (\S+)/);
     expect(link).toContain('/?code=');
@@ -54,7 +54,7 @@ describe('serve', () => {
     await endsInOrder(command, 'SIGINT');
   });
 
-  test('on SIGTERM lets the turn continue but begins none, and ends the turn on a second signal, with the reason; keeps token and data over a restart; starts after a killed server; ends at once on a further signal', async () => {
+  test('after SIGTERM, the running turn continues and no turn begins; a second signal ends the turn with the reason, and a third ends the process; token and data survive a restart, also after a kill', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"endLimitMs": 600000}');
     const first = await home.serve(['--config', '../config.json']);
     const run = home.start(['run', 'slow', '--agent', 'demo']);
@@ -86,7 +86,7 @@ describe('serve', () => {
     const { command, url } = await home.serve();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const guards = childrenOf(command.pid);
-    // A stopped guard never ends, so an orderly end would wait.
+    // Suspend the guard processes: they cannot end then, so an orderly end would wait for them.
     for (const pid of guards) process.kill(pid, 'SIGSTOP');
     command.signal('SIGTERM');
     await eventually(() => existsSync(join(home.data, 'server.json'))).toBe(false);
@@ -96,7 +96,7 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('uses the given token, writes it to no log, and passes it to no child process; ends in order on SIGHUP', async () => {
+  test('the server uses the given token, writes it to no log, passes it to no child process, and ends in order on SIGHUP', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
     const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
     const server = await home.serve(['--config', '../config.json'], env);
@@ -160,7 +160,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
   });
 });
 
-/** Process ids of the children; the guard is the only one. */
+/** The process ids of the server's children; the only child is the guard. */
 function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   const tasks = readdirSync(`/proc/${pid}/task`);

@@ -25,7 +25,7 @@ async function done(...args: string[]): Promise<string> {
   return command.stdout.trimEnd();
 }
 
-/** Like `done`, in a process that all such commands share. */
+/** Like `done`, but runs the command in a process that all such commands share. */
 async function played(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);
@@ -40,7 +40,7 @@ function refused(exitCode: number, named: string) {
 describe('a list of sessions', () => {
   const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
 
-  test('lists archived sessions separately and pinned ones first; a message unarchives a session; a deleted session is not listed, and its tail ends', async () => {
+  test('the list has pinned sessions first, and no archived or deleted sessions; a message unarchives a session; deleting a session ends its tail', async () => {
     const a = await createSessionWithTurns(client, home.project, 'explain');
     const b = await createSessionWithTurns(client, home.project, 'fix');
     const c = await createSessionWithTurns(client, home.project, 'plan');
@@ -68,7 +68,7 @@ describe('a list of sessions', () => {
     expect(idsIn(await played('sessions'))).toEqual([b, a]);
   });
 
-  test('has columns for the model and the cost if the terminal is wide enough', async () => {
+  test('the list of sessions has columns for model and cost if the terminal is wide enough', async () => {
     const sessionId = await createSessionWithTurns(client, home.project, 'explain');
     const wide = home.atTerminal(['sessions'], 160);
     await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
@@ -99,7 +99,7 @@ describe('fork', () => {
       item.type === 'message' && item.origin === 'user' ? [item.content] : [],
     );
 
-  test('prints the new session, which ends after the turn with a number, with an id, or after the last turn', async () => {
+  test('fork prints the id of a new session, which ends after a turn named by number or id, or after the last turn', async () => {
     const second = await done('fork', sessionId, '--turn', '2');
     expect(second).toMatch(/^[\da-f-]{36}$/);
     expect(await prompts(second)).toEqual(['fix', 'plan']);

@@ -43,7 +43,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
     if (payload.type !== 'item_start' || payload.approvalId === undefined) continue;
     await requests.answerApproval(sessionId, payload.approvalId, { optionId: 'allow' });
   }
-  // History has the turn before the session accepts more.
+  // Once the session is idle, history has the turn.
   await vi.waitFor(async () => expect((await requests.status(sessionId)).state).toBe('idle'), {
     timeout: 60_000,
   });
@@ -51,7 +51,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
   return { sessionId, turnId, events };
 }
 
-/** A run's events, read as by any program. */
+/** Reads the events of a run, as any program could. */
 async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<StreamEvent> {
   const headers = { authorization: `Bearer ${token}` };
   const read = await fetch(`${url}/api/run/${runId}/events`, { headers });
@@ -62,7 +62,7 @@ async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<
   }
 }
 
-/** Each span with its parent, both by name; a parent from elsewhere by its id. */
+/** Each span with its parent, as names. If the parent is not among the spans, its id is given. */
 function places(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans
@@ -96,7 +96,7 @@ describe('a turn is one waterfall', () => {
   });
 
   test.each(Object.entries(paths))(
-    'FR-001-12 FR-001-13 from the request to the database and the client, at %s',
+    'FR-001-12 FR-001-13 the spans at %s reach from the request to the database and the client',
     (_, path) => {
       const { spans } = receiver.at(path);
       expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
@@ -116,14 +116,14 @@ describe('a turn is one waterfall', () => {
           'delivery sse < invoke_agent demo',
         ]),
       );
-      // No span is outside of the tree.
+      // Every span is in the tree of the trace.
       expect(told.filter((place) => place.endsWith(caller))).toHaveLength(1);
       expect(told.filter((place) => /< ([0-9a-f]{16}|nothing)$/.test(place))).toHaveLength(1);
       expect(JSON.stringify(spans)).not.toContain('ask for permission');
     },
   );
 
-  test('FR-001-10 FR-001-11 every event has the trace that its projector and its client continue', () => {
+  test('FR-001-10 FR-001-11 the spans of projector and client belong to the trace in the events', () => {
     const contexts = new Set(turn.events.map((event) => event.traceContext.traceparent));
     const { spans } = receiver.at(paths.OTLP);
     const agent = spans.find(({ name }) => name === 'invoke_agent demo');
@@ -138,7 +138,7 @@ describe('a turn is one waterfall', () => {
     }
   });
 
-  test('FR-001-13 each span is sent to OpenLLMetry in a request of its own', () => {
+  test('FR-001-13 each span is sent to OpenLLMetry in a separate request', () => {
     const { spans, headers } = receiver.at(paths.OpenLLMetry);
     expect(spans.length).toBeGreaterThan(10);
     expect(headers).toHaveLength(spans.length);

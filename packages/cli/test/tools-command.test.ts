@@ -19,7 +19,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** A Redis, with workers and the server's side on it. */
+/** Starts workers on a Redis, and the server's side of their queue. */
 async function stage(config: object = {}) {
   const redis = await testRedis();
   onTestFinished(async () => redis.release());
@@ -90,7 +90,7 @@ test('INV-8: a worker that ends also ends its commands', async () => {
   expect(isThere(pid)).toBe(false);
 });
 
-test('INV-8: the model gets an error for a killed worker, whose command ends and is not run again', async () => {
+test('INV-8: the model gets an error for a killed worker, and the worker’s command ends and is not run again', async () => {
   const { home, worker, run } = await stage();
   const [killed] = [await worker()];
   const { first, result } = run('echo $$; echo ran >> runs; sleep 300');
@@ -102,7 +102,7 @@ test('INV-8: the model gets an error for a killed worker, whose command ends and
   await expect(result).rejects.toThrow(ToolError);
   await expect(result).rejects.toThrow(/was lost. Whether it was done, or how far, is unknown/);
   await eventually(() => isThere(pid)).toBe(false);
-  // The second worker runs, and takes the next call.
+  // The second worker still runs, and takes the next call.
   expect((await run('cat runs').result).output).toBe('ran\n');
   expect(readFileSync(runs, 'utf8')).toBe('ran\n');
 });
@@ -111,12 +111,12 @@ test('two workers share simultaneous calls', async () => {
   const { worker, run } = await stage();
   const workers = [await worker(), await worker()];
   const calls = Array.from({ length: 20 }, (_, index) => {
-    // No call ends before all have begun.
+    // Each call waits until all calls have begun.
     const command = `: > ${index}; while [ $(ls | wc -l) -lt 20 ]; do sleep 0.05; done; echo $PPID`;
     return run(command).result;
   });
   const pids = (await Promise.all(calls)).map(({ output }) => Number(output));
-  // One worker alone would run at most 16.
+  // One worker alone would run at most 16 of these calls.
   expect(new Set(pids)).toEqual(new Set(workers.map(({ pid }) => pid)));
 });
 

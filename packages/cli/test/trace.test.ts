@@ -119,7 +119,7 @@ test('a session’s runs are printed as waterfalls, or as OTLP on one line', asy
   expect(stdout).toContain('explain');
 });
 
-test('a failure to send is reported in a sentence', async () => {
+test('if the spans cannot be sent, one sentence reports this', async () => {
   const sessionId = await createSessionWithTurns(client, home.project, 'explain');
   const refusing = await receiver(401, { message: 'who are you' });
   const choosing = await receiver(200, { partialSuccess: { rejectedSpans: '3' } });

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-/** The failures of a check that failed and left nothing behind. */
+/** Returns the failures that the check printed, after testing that it failed and left nothing behind. */
 function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): string[] {
   // The log of a server that was started for the check.
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -170,7 +170,7 @@ testAtLength('an unreachable Redis and database are reported, without their secr
   expect(failed.join()).not.toContain('hidden');
 });
 
-/** A server on shared storage, and a check that reads the stream under another prefix. */
+/** Starts a server on shared storage, and runs a check that reads the stream under another prefix. */
 async function besideServer() {
   const { redis, config } = await sharedStorage();
   const server = await home.serve(['--config', configure(home, config, 'server.json')]);

@@ -13,7 +13,7 @@ import type { Home, Server } from './command.ts';
 export interface Front {
   /** Changes the headers of a request. */
   onRequest?: (headers: IncomingMessage['headers']) => void;
-  /** Refuses a request: returns the body of a 507. */
+  /** Refuses a request with status 507; returns the body of the response. */
   refuses?: (asked: IncomingMessage) => object | undefined;
   /** Changes the body of the response to this path. */
   onAnswer?: { path: RegExp; change: (body: string) => string };

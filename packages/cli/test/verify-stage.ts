@@ -22,7 +22,7 @@ import type { Home } from './command.ts';
 
 export const answerText =
   'Very small things come in lumps, and nobody knows which until they look.';
-/** Text arrives as from a model: a few characters at a time. */
+/** Send text as a model does, a few characters at a time. */
 const pace = { chunk: 12, delayMs: 40 };
 export const streamed = answer(message(answerText, pace));
 
@@ -48,7 +48,10 @@ export async function allAgents({ folder }: Home) {
   return { models, env };
 }
 
-/** A Redis and a database of this test's own: their configuration, and a function that lists what is left in them. */
+/**
+ * Makes a Redis prefix and a database schema for this test. Returns their configuration, and a function that lists the
+ * keys and rows in them.
+ */
 export async function sharedStorage() {
   const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
   const [redisPrefix, databaseSchema] = [redis.newPrefix(), postgres.newSchema()];
@@ -60,7 +63,7 @@ export async function sharedStorage() {
   return {
     redis: connection,
     config: { redisUrl: redis.url, databaseUrl: postgres.url, redisPrefix, databaseSchema },
-    /** The names of all keys, and all rows of the tables, that match `what`. */
+    /** Returns the names of all keys, and all rows of the tables, that match the expression `what`. */
     left: async (what: RegExp) => ({
       keys: (await connection.keys(`*${redisPrefix}*`)).filter((key) => what.test(key)),
       rows: (await postgresRows(postgres.url, databaseSchema)).filter((row) => what.test(row)),

@@ -1,4 +1,4 @@
-/** `liminal verify`: the whole check with each kind of agent, and what it leaves behind. */
+/** `liminal verify`: the whole check with each kind of agent, and the data that remains after the check. */
 import { StreamEvent } from '@liminal/protocol';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -70,7 +70,7 @@ test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on 
   // Servers announce runs and sessions to each other under these keys, for a limited time.
   expect(keys.filter((key) => !/:(board|lease):/.test(key))).toEqual([]);
   expect(await Promise.all(keys.map((key) => redis.pttl(key)))).not.toContain(-1);
-  // This row keeps a deleted session from being created again.
+  // The row that remains keeps a deleted session from being created again.
   expect(rows.map((row) => row.slice(0, 20))).toEqual([
     expect.stringContaining('deleted_sessions'),
   ]);

@@ -41,7 +41,7 @@ test('run streams the answer to standard output and the rest to standard error, 
   expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
 
   await done('delete', id, '--yes');
-  // The session need not exist.
+  // For this test, the session need not exist.
   await done('delete', id, '--yes');
   expect((await done('sessions')).split('\n')).toEqual([expect.stringContaining(fork)]);
   const tail = home.start(['tail', fork]);

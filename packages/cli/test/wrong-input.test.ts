@@ -1,4 +1,4 @@
-/** Commands about a session with invalid input: each is refused in a sentence or two. */
+/** Commands about a session, with invalid input: each command is refused with one or two sentences. */
 import type { LiminalClient } from '@liminal/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf, Home, createSessionWithTurns } from './command.ts';
@@ -39,11 +39,14 @@ const commands: string[][] = [
   ['steer', 'Now.'],
 ];
 
-test.each(commands)('%s for an unknown session', async (name, ...more) => {
-  expect(await refusal([name ?? '', 'nobody', ...more])).toBe(
-    "There is no session nobody, neither here nor in any agent's own store. “./liminal sessions” lists them.",
-  );
-});
+test.each(commands)(
+  '%s with the id of an unknown session says how to list the sessions',
+  async (name, ...more) => {
+    expect(await refusal([name ?? '', 'nobody', ...more])).toBe(
+      "There is no session nobody, neither here nor in any agent's own store. “./liminal sessions” lists them.",
+    );
+  },
+);
 
 test.each(commands)('%s without a session', async (name) => {
   const more = name === 'rewind' ? ['--turn', '1'] : [];

@@ -1,6 +1,6 @@
 /**
- * The length of tests. `npm test`, which runs before each commit, plays the essential variant of each story; `npm run
- * faults` plays every variant.
+ * The length of tests. `npm test`, which runs before each commit, runs the essential variant of each story; `npm run
+ * faults` runs every variant.
  */
 import { test } from 'vitest';
 
@@ -8,17 +8,17 @@ export const atLength = process.env['FAULTS'] === 'long';
 
 const unplayed = Object.assign(() => {}, { each: () => () => {} });
 
-/** Declares a test that only `npm run faults` plays: a variant of a story that another test covers. */
+/** Declares a test that only `npm run faults` runs: a variant of a story that another test covers. */
 export const testAtLength = (atLength ? test : unplayed) as Pick<typeof test, 'each'> & typeof test;
 
-/** All entries in long runs, otherwise those with these names. */
+/** Returns all entries in `npm run faults`, otherwise the entries with these names. */
 export function partOf<T>(all: Record<string, T>, names: readonly string[]): [string, T][] {
   const unknown = names.filter((name) => !(name in all));
   if (unknown.length > 0) throw new Error(`There is no entry of this name: ${unknown.join(', ')}.`);
   return Object.entries(all).filter(([name]) => atLength || names.includes(name));
 }
 
-/** All entries in long runs, otherwise the first `count`. */
+/** Returns all entries in `npm run faults`, otherwise the first `count`. */
 export function firstOf<T>(count: number, all: readonly T[]): readonly T[] {
   return atLength ? all : all.slice(0, count);
 }

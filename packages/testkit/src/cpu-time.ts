@@ -1,6 +1,6 @@
 /**
- * Returns the CPU time that the work takes on this thread, in ms. Unlike wall-clock time, it does not grow while other
- * programs use the machine.
+ * Returns the CPU time that the work takes on this thread, in ms. Unlike wall-clock time, CPU time does not grow while
+ * other programs use the machine.
  */
 export function cpuMsOf(work: () => void): number {
   const before = process.threadCpuUsage();

@@ -11,12 +11,12 @@ export const repositorySetup: readonly string[] = [
   'git checkout -qb other; echo other > a.txt; git commit -qam other',
   'git checkout -q main; echo main > a.txt; git commit -qam main',
   'git merge -q other >/dev/null 2>&1 || true; echo merged > a.txt; git commit -qam merged',
-  // A commit that claims to be signed: git starts a program to check its signature.
+  // A commit with a signature: git starts a program to check it.
   "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
   'git reset -q --hard $(cat id); rm id; echo two > a.txt',
 ];
 
-/** Git reads the file again, and rewrites its index because the file has not changed. */
+/** Makes git read the file again, and rewrite its index because the content has not changed. */
 const touched = 'touch -d "1 hour ago" sub/b.txt';
 const withAttribute = (name: string): string => `echo '* ${name}' > .gitattributes`;
 
@@ -25,7 +25,10 @@ export interface RepositoryProgram {
   setup: string[];
   /** The command with which git starts the program. */
   command: string;
-  /** Whether the safe rules still allow the command: git then runs it with the program switched off. */
+  /**
+   * Whether Liminal's rules for read-only commands allow the command; Liminal then runs git with the program switched
+   * off.
+   */
   runs?: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface ConnectOptions {
   dataDir: string;
   /** The configuration file for a server that is started. */
   config: string | undefined;
-  /** Liminal's own variables, which may contain the token; a started server gets them. */
+  /** Liminal's own variables, which may contain the token. A server that this process starts gets these variables. */
   own: NodeJS.ProcessEnv;
   /** The path on the server, with its query. */
   path: string;
@@ -18,9 +18,9 @@ export interface ConnectOptions {
 
 /** How long a server may take to start, in ms. */
 const startTimeoutMs = 60_000;
-/** How long a server may take that another process starts at the same time, in ms. */
+/** How long to wait for a server that another process is starting at the same time, in ms. */
 const otherStartTimeoutMs = 5_000;
-/** How long to wait for somebody else to restart the server, before starting one here, in ms. */
+/** How long another process has time to restart the server before this process starts one, in ms. */
 const restartTimeoutMs = 2_000;
 /** The exit code for an invalid configuration: another attempt would also fail. */
 const usageError = 2;
@@ -30,8 +30,8 @@ const reconnectPollMs = 500;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * Connects to the server that runs on the data folder. Without one, starts a server, which keeps running. Rejects with
- * an error that says what to do.
+ * Connects to the server that runs on the data folder. If no server runs, starts one, which keeps running after this
+ * process. Rejects with an error that says what to do.
  */
 export async function connectToServer(
   options: ConnectOptions,
@@ -41,8 +41,9 @@ export async function connectToServer(
 }
 
 /**
- * Like `connectToServer`, after a server was lost: the person who stopped the server may restart it, or want none. A
- * server is started only when it is needed and nobody else starts one.
+ * Like `connectToServer`, but for use after a server was lost. First waits, because the person who stopped the server
+ * may restart it, or may want no server. Starts a server only if the client has sent a message and no other process has
+ * started a server.
  */
 export async function reconnect(
   options: ConnectOptions,
@@ -94,8 +95,8 @@ async function tryConnect(
 }
 
 /**
- * The record may be older than a crash, and its pid may belong to another process by now; or the server is about to
- * stop.
+ * Whether the error means that no server runs: the record of a crashed server may be left, and another process may have
+ * its pid; or the server is about to stop.
  */
 const isNoServer = (error: unknown): boolean =>
   error instanceof Error &&

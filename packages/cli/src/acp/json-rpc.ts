@@ -10,7 +10,7 @@ export interface JsonRpcMessage {
   error?: unknown;
 }
 
-/** A message of the relay itself, as JSON. */
+/** Returns a message that the relay itself sends, as JSON. */
 export const toLine = (message: JsonRpcMessage): string =>
   JSON.stringify({ jsonrpc: '2.0', ...message });
 
@@ -39,14 +39,14 @@ export const invalidMessageResponse = (text: string): string =>
       });
 
 /**
- * The largest message that the server accepts: its limit `acpMessageBytes`, copied because importing it would load too
- * much.
+ * The largest message that the server accepts: a copy of the server's limit `acpMessageBytes`, because importing the
+ * limit would load too much code.
  */
 export const maxMessageBytes = 32 * 1024 * 1024;
 
 /** The response to a message that is too large for the server; undefined for a smaller one. */
 export function tooLargeResponse(text: string, { id = null }: JsonRpcMessage): string | undefined {
-  // A UTF-16 code unit takes at most three bytes in UTF-8.
+  // Count bytes only for long texts: a UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= maxMessageBytes) return undefined;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxMessageBytes) return undefined;

@@ -19,7 +19,7 @@ export interface LineConnection {
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
-  /** Resolves when the system has accepted all lines, or after a time limit if the server no longer reads. */
+  /** Resolves when the system has accepted all lines, or after a time limit if the server has stopped reading. */
   close(): Promise<void>;
 }
 
@@ -31,9 +31,9 @@ const closeTimeoutMs = 5_000;
 const maxResponseBytes = 64 * 1024;
 
 /**
- * Opens a connection of lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory than all
- * the rest. Rejects if there is no server (`ECONNREFUSED`, `ECONNRESET`), or with the server's message if the server
- * refuses.
+ * Opens a connection that carries lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory
+ * than all other code of this program. Rejects with `ECONNREFUSED` or `ECONNRESET` if no server runs, or with the
+ * server's message if the server refuses the connection.
  */
 export async function connectLines(
   { url, token, path }: AcpAddress,

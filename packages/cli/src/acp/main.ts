@@ -1,7 +1,7 @@
 /**
  * `liminal acp`: an ACP agent on stdin and stdout for editors, which relays all messages to the server. An editor runs
- * one process per open agent, so the program is small and starts fast: it has no part of the other commands, and runs
- * on every Node version that the launcher supports.
+ * one process per open agent, so the program is small and starts fast: it contains no code of the other commands, and
+ * runs on every Node version that the launcher supports.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -28,8 +28,8 @@ const options = {
 } as const;
 
 /**
- * Runs until the client closes stdin. Returns the exit code: 0 for success, 1 if there is no server, 2 for invalid
- * arguments.
+ * Runs until the client closes stdin. Returns the exit code: 0 for success, 1 if no server can be reached, 2 for
+ * invalid arguments.
  * @param args - The arguments after `acp`.
  * @param own - Liminal's own variables, removed from the environment.
  */
@@ -70,6 +70,6 @@ function reportUsageError(problem: string): number {
   return 2;
 }
 
-/** A copy of the protocol's function, whose import would load all of the protocol's schemas. */
+/** A copy of the function in `protocol`: importing that function would load all schemas of `protocol`. */
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ import type { LineConnection } from './line-connection.ts';
 import { type JsonRpcMessage, maxMessageBytes } from './json-rpc.ts';
 import { AcpRelay } from './relay.ts';
 
-/** A server that the relay is connected to. */
+/** A fake server to which the relay is connected. */
 class FakeServer implements LineConnection {
   readonly received: JsonRpcMessage[] = [];
   readonly #closed = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ class FakeServer implements LineConnection {
   }
 }
 
-/** A relay between a client and one server after another. */
+/** A relay with a client, and with servers that follow each other. */
 function relayed() {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const told = createInterface({ input: stdout })[Symbol.asyncIterator]();
@@ -66,7 +66,7 @@ function relayed() {
   });
   const running = relay.run();
   onTestFinished(async () => {
-    // The client wants no more responses.
+    // The client leaves, and reads no more responses.
     stdin.destroy();
     await running;
   });
@@ -82,7 +82,7 @@ function relayed() {
 
 const initialize = { id: 'a', method: 'initialize', params: { protocolVersion: 1 } };
 
-test('a message waits for a further server if the second one is lost while the sessions are opened on it', async () => {
+test('a message waits for the third server if the second server is lost while the relay opens the sessions on it', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
   says(initialize);

@@ -15,8 +15,9 @@ import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
   /**
-   * Connects to the server; rejects if there is none and none can be started.
-   * @param needed - Only after a server was lost: resolves when there is a message for the next server.
+   * Connects to the server. Rejects if no server runs and none can be started.
+   * @param needed - Given only after a server was lost: resolves when the client has sent a message for the next
+   * server.
    */
   connect: (onLine: (line: string) => void, needed?: Promise<void>) => Promise<LineConnection>;
   /** The client's messages. */
@@ -34,7 +35,10 @@ interface ParsedLine {
 const maxUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
-/** Methods that open a session. The relay stores their parameters to open the session again on the next server. */
+/**
+ * Methods that open a session. The relay stores the parameters of a request that opens a session, to open it again on
+ * the next server.
+ */
 const openings: ReadonlySet<string> = new Set([
   'session/new',
   'session/load',
@@ -49,20 +53,21 @@ const byteOrderMark = /^\uFEFF/;
 const lastResponsesMs = 10_000;
 
 /**
- * Relays an ACP client's messages to the server and back, one message per line. It reads only what it needs to survive
- * a lost server: each waiting request gets a response, and the next server opens the same sessions.
+ * Relays an ACP client's messages to the server and back, one message per line. The relay parses only the fields that
+ * it needs when a server is lost: each waiting request then gets a response, and the next server opens the same
+ * sessions.
  */
 export class AcpRelay {
   readonly #options: AcpRelayOptions;
   #server: LineConnection | undefined;
-  /** Whether the server has opened all sessions of the server before. */
+  /** Whether the present server has opened all sessions of the previous server. */
   #isReady = false;
   /** The client's messages that wait for a server. */
   #unsent: ParsedLine[] = [];
   #onUnsent = () => {};
-  /** The client's requests without a response yet, by id; for those that open a session, with their parameters. */
+  /** The client's requests that have no response yet, by id. A request that opens a session has its parameters. */
   readonly #pending = new Map<JsonRpcId, Record<string, unknown> | undefined>();
-  /** Those of the requests that are not prompts. */
+  /** The ids of the pending requests that are not prompts. */
   readonly #pendingNonPrompts = new Set<JsonRpcId>();
   #onAnswer = () => {};
   /** Questions of the server that the client has not answered: the server's id by the client's id. */
@@ -72,7 +77,7 @@ export class AcpRelay {
   #initialize: Record<string, unknown> | undefined;
   /** How many servers were connected so far. */
   #servers = 0;
-  /** The relay's own requests: their callbacks by id. */
+  /** The callbacks of the relay's own requests, by request id. */
   readonly #ownRequests = new Map<JsonRpcId, () => void>();
   #ownRequestCount = 0;
   #hasEnded = false;
@@ -81,11 +86,11 @@ export class AcpRelay {
     this.#options = options;
   }
 
-  /** Resolves when the client has left. Rejects if there is no server, or the server rejects the agent type. */
+  /** Resolves when the client has left. Rejects if no server can be reached, or the server rejects the agent type. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
     const left = once(stdin, 'close').then(async () => this.#awaitLastResponses());
-    // A closed output also means that the client has left.
+    // If the client no longer reads this process's output, the client has left.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
     stdin.setEncoding('utf8').on(
@@ -100,14 +105,17 @@ export class AcpRelay {
     }
   }
 
-  /** Serves the client by one server after another. Rejects when no server can be reached or started. */
+  /**
+   * Relays to one server until that server is lost, then to the next one. Rejects when no server can be reached or
+   * started.
+   */
   async #serve(): Promise<never> {
     const onLine = (text: string) => this.#fromServer(text);
     let server = await this.#options.connect(onLine);
     for (;;) {
       this.#server = server;
       this.#servers++;
-      // The server may be lost before it has opened all sessions.
+      // The new server may also be lost before it has opened all sessions.
       this.#isReady = await Promise.race([this.#resumeSessions(), server.closed.then(() => false)]);
       if (this.#isReady) for (const unsent of this.#unsent.splice(0)) this.#send(unsent);
       this.#onAnswer();
@@ -120,7 +128,10 @@ export class AcpRelay {
     }
   }
 
-  /** Waits for the last responses: a client that has closed its input may still read. Its turns continue without it. */
+  /**
+   * Waits for the last responses: a client that sends no more may still read. The client's turns continue after it has
+   * left.
+   */
   async #awaitLastResponses(): Promise<void> {
     if (!this.#options.stdin.readableEnded) return;
     const late = delay(lastResponsesMs, true, { ref: false });
@@ -145,7 +156,10 @@ export class AcpRelay {
     if (this.#unsent.length >= maxUnsent) this.#options.stdin.pause();
   }
 
-  /** Undefined if the question's server was lost: the next server may use the same id for another question. */
+  /**
+   * The server's id of a question. Undefined if the server that asked was lost: the next server may use the same id for
+   * another question.
+   */
   #responseForServer(message: JsonRpcMessage, text: string): ParsedLine | undefined {
     const { id = null } = message;
     const serverId = this.#questions.get(id);
@@ -170,14 +184,17 @@ export class AcpRelay {
   }
 
   #fromServer(text: string): void {
-    // Most messages are updates, which are only for the client.
+    // Pass on updates at once: most messages are updates, and the relay itself does not need them.
     const isUpdate = text.startsWith('{"jsonrpc":"2.0","method":"session/update"');
     const message = isUpdate ? undefined : readMessage(text);
     const output = message === undefined ? text : this.#lineForClient(message, text);
     if (output !== undefined) this.#write(output);
   }
 
-  /** The message as the client gets it; undefined if it answers a request of the relay. */
+  /**
+   * The form in which the client gets a server's message; undefined if the message answers a request of the relay
+   * itself.
+   */
   #lineForClient(message: JsonRpcMessage, text: string): string | undefined {
     const { id, method, params, result } = message;
     if (method === cancelRequest) {
@@ -218,7 +235,7 @@ export class AcpRelay {
     if (typeof sessionId === 'string') this.#sessions.set(sessionId, { ...given, sessionId });
   }
 
-  /** The server was lost: rejects the waiting requests, and cancels the open questions. */
+  /** Called when the server was lost: rejects the waiting requests, and cancels the open questions. */
   #onServerLost(): void {
     this.#server = undefined;
     this.#isReady = false;
@@ -234,7 +251,7 @@ export class AcpRelay {
     this.#questions.clear();
   }
 
-  /** Opens the sessions of the last server on the next one; resolves to true. */
+  /** Opens the sessions of the previous server on the present server; resolves to true. */
   async #resumeSessions(): Promise<true> {
     if (this.#initialize === undefined) return true;
     await this.#request('initialize', this.#initialize);
@@ -252,7 +269,7 @@ export class AcpRelay {
 
   #write(text: string): void {
     const { stdout } = this.#options;
-    // Write the messages of one tick together.
+    // Collect the messages of one tick and write them together.
     if (stdout.writableCorked === 0) {
       stdout.cork();
       process.nextTick(() => stdout.uncork());

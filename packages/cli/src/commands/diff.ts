@@ -39,7 +39,7 @@ function diffRows(found: SessionDiff, isStat: boolean): string[] {
   ];
 }
 
-/** The file's change, path and counts of lines. */
+/** A row with the kind of change, the file's path, and the numbers of added and removed lines. */
 function fileHeading({ change, path, oldPath, added, removed }: ChangedFile): string {
   const name = oldPath === undefined ? path : `${oldPath} → ${path}`;
   const counts = added === undefined ? '' : `  +${added} -${removed}`;

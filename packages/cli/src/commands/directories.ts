@@ -11,7 +11,7 @@ export interface DirectoriesFlags {
   remove?: string[];
 }
 
-/** Adds folders to a session, or removes some, and prints the session's additional folders. */
+/** Adds folders to a session, or removes folders, and prints the session's additional folders. */
 export async function directories(
   sessionId: string,
   { add = [], remove = [] }: DirectoriesFlags,

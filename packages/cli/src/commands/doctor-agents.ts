@@ -11,7 +11,7 @@ const answerLimitMs = 10_000;
 /** How many agents are started at the same time. */
 const atOnce = 4;
 
-/** Reports one finding per agent. When this resolves, every started process has ended. */
+/** Reports one finding per agent. Resolves when every process of the agents has ended. */
 export async function checkAgents(
   config: Config,
   report: (finding: Finding) => void,
@@ -22,7 +22,7 @@ export async function checkAgents(
   const guard = await startGuard();
   try {
     const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
-    // Report in the order in which agents are listed everywhere.
+    // Report the agents in their usual order, not in the order in which they answer.
     for (const check of checks) report(await check);
   } finally {
     await Promise.all(agents.map((provider) => provider.close()));
@@ -41,7 +41,10 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
   }
 }
 
-/** The finding about an agent. `introduction` is the agent's own answer, if it was started. */
+/**
+ * Returns the finding about an agent. `introduction` is the agent's answer to doctor; undefined if doctor did not start
+ * the agent.
+ */
 export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
   const { cliType, name, available, reason, program } = info;
   const version = introduction?.version ?? info.version;

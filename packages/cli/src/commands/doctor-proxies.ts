@@ -42,7 +42,7 @@ const reasons = {
   NO_PROXY: 'NO_PROXY names it',
 };
 
-/** The addresses with their names for people. */
+/** Each configured HTTP address, with the name that the finding shows for it. */
 function addressesIn(config: Config, env: NodeJS.ProcessEnv): [name: string, address: string][] {
   const { models, mcpServers, telemetry, shared } = config;
   return [

@@ -8,7 +8,7 @@ import { checkAgents } from './doctor-agents.ts';
 import { checkProxies } from './doctor-proxies.ts';
 import { checkDataFolder, checkNode, checkShared } from './doctor-settings.ts';
 
-/** Prints whether the server and each agent can run, and why not. Returns 1 if the server could not start. */
+/** Prints whether the server and each agent can run, or the reason why not. Returns 1 if the server could not start. */
 export async function doctor(config: Config): Promise<number> {
   let isBad = false;
   const report = (finding: Finding): void => {

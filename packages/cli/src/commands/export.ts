@@ -15,7 +15,7 @@ export interface ExportFlags {
   out?: string;
 }
 
-/** The contents of the written file. */
+/** The contents of the written file, counted while it was read again. */
 interface Contents {
   runs: number;
   withEvents: number;
@@ -24,8 +24,8 @@ interface Contents {
 }
 
 /**
- * Writes a session to a file, packed if its name ends in `.gz`, and prints the file's name. The file gets its name only
- * after the whole file was read again and checked. Throws LiminalError.
+ * Writes a session to a file, compressed if its name ends in `.gz`, and prints the file's name. Writes to a draft, and
+ * renames the draft only after it was read again and checked completely. Throws LiminalError.
  */
 export async function exportSession(
   sessionId: string,
@@ -51,7 +51,9 @@ export async function exportSession(
   }
 }
 
-/** Loads the session first: only an agent's own store may have it, or Liminal may have only a part. */
+/**
+ * Loads the session first: Liminal may not have read the session from the agent's own store yet, or only a part of it.
+ */
 async function exportedFile({ requests }: LiminalClient, sessionId: string) {
   await requests.loadSession(sessionId).catch(() => undefined);
   return requests.exportSession(sessionId);

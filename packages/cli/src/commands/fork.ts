@@ -7,7 +7,7 @@ export interface ForkFlags {
   turn?: string;
 }
 
-/** Forks a session after a turn, by default after its last ended turn, and prints the new session's id. */
+/** Forks a session after a turn, by default after the last turn that has ended, and prints the new session's id. */
 export async function fork(
   sessionId: string,
   { turn }: ForkFlags,

@@ -20,7 +20,7 @@ export async function markSession(
   }
 }
 
-/** Deletes a session, after a question unless `yes`. Returns 1 if the answer was no. */
+/** Deletes a session. Asks for confirmation first unless `yes`; returns 1 if the person answers no. */
 export async function deleteSession(
   sessionId: string,
   { yes = false }: { yes?: boolean },

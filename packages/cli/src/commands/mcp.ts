@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
-/** The name of the server to change, by the change. */
+/** Each flag stands for a change, and names the MCP server to change. */
 export interface McpFlags {
   reconnect?: string;
   on?: string;
@@ -11,7 +11,7 @@ export interface McpFlags {
   signIn?: string;
 }
 
-/** Changes one MCP server of a session's agent if a flag says so, and prints the states of all. */
+/** Prints the state of each MCP server of a session's agent. With a flag, first changes one of the MCP servers. */
 export async function mcp(
   sessionId: string,
   { reconnect, on, off, signIn }: McpFlags,

@@ -17,12 +17,13 @@ const CodexEvent = z.looseObject({
   'turn-id': z.string().min(1).optional(),
 });
 
-/** Expected errors after a notification from Codex: the turn has already ended, or is a turn of a terminal. */
+/** Expected errors after a notification from Codex: the turn has already ended, or was made in Codex's own terminal. */
 const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FOUND']);
 
 /**
  * Ends the running turn of a session as complete, and prints the turn's id. `what` is the session's id, or Codex's
- * notification. Codex notifies after every turn: without a turn to end, nothing is printed, and no server is started.
+ * notification. Codex calls `notify` after every turn, so `notify` prints nothing and starts no server if no turn is to
+ * be ended.
  */
 export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
   if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);
@@ -33,7 +34,7 @@ export async function notify(what: string, flags: NotifyFlags, config: Config): 
 async function codexNotifies(event: z.infer<typeof CodexEvent>, config: Config): Promise<number> {
   const { 'thread-id': thread, 'turn-id': agentTurnId } = event;
   const isEnd = event.type === 'agent-turn-complete';
-  // Without both ids, a later turn might be ended.
+  // Both ids are required: without the turn's id, a later turn might be ended.
   if (!isEnd || thread === undefined || agentTurnId === undefined) return 0;
   if ((await findServer(config.dataDir)) === undefined) return 0;
   try {

@@ -10,15 +10,15 @@ export interface RewindFlags {
   /** The turn's number from the session's beginning, or its id. */
   turn: string;
   scope?: RewindScope;
-  /** A message that is sent after the conversation was rewound. */
+  /** The message to send after the conversation was rewound. */
   send?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
 
 /**
- * Restores files, the conversation, or both to their state before a turn, after a question unless `yes`, and prints the
- * files; with `dryRun` only prints what would change. Returns 1 if the answer was no.
+ * Restores files, the conversation, or both to their state before a turn, and prints the files. Asks for confirmation
+ * first unless `yes`; returns 1 if the person answers no. With `dryRun`, only prints what would change.
  */
 export async function rewind(
   sessionId: string,

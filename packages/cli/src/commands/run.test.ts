@@ -18,7 +18,10 @@ function asks(turnId: string, rest: Partial<ApprovalUpsert> = {}): ApprovalUpser
 const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
 const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
 const closed = asks('t1', { status: 'complete', outcome });
-/** The turn before its server's end, and after it; and the turn that continues it. */
+/**
+ * The turn before the end of its server (`asking`), the same turn after that end (`cut`), and the turn that continues
+ * it (`next`).
+ */
 const asking: TurnView = { turnId: 't1', status: 'in_progress', items: [asks('t1')] };
 const cut: TurnView = { turnId: 't1', status: 'error', error, items: [closed] };
 const next: TurnView = {
@@ -64,7 +67,7 @@ class Server {
   }
 }
 
-/** Follows the turn that asks; returns its exit code, and the output. */
+/** Runs `run` on the turn that asks; returns the exit code of `run`, and its output. */
 function follow(server: Server, first: TurnView[] = [asking]) {
   const said: string[] = [];
   const written: string[] = [];
@@ -78,7 +81,7 @@ function follow(server: Server, first: TurnView[] = [asking]) {
   return { exitCode, said, written };
 }
 
-test('a turn that its server’s end cut off is followed into the turn that continues it, which asks again', async () => {
+test('if the end of a server cuts a turn off, run follows the turn that continues it, and asks that turn’s question again', async () => {
   const server = new Server();
   server.take = async () => {
     throw new Error('The server is away.');
@@ -96,7 +99,7 @@ test('a turn that its server’s end cut off is followed into the turn that cont
   expect(said.join('\n')).not.toMatch(/turn failed|turn_ended/);
 });
 
-test('a question that is still open then is not asked twice', async () => {
+test('a question that stays open while another turn continues its turn is asked only once', async () => {
   const server = new Server();
   const taken = Promise.withResolvers<void>();
   server.take = () => taken.promise;
@@ -122,7 +125,7 @@ test('SAFE: a request without a rejecting option stops the turn if no person can
   expect(said).toContain('There is no terminal for an answer, so the turn was stopped: Run it?');
 });
 
-test('without a person at the terminal, a message starts without the settings of its project folder', async () => {
+test('if no person is at the terminal, the turn starts without the settings of the project folder', async () => {
   const options = [
     { optionId: 'use', name: 'Use them', kind: 'allow_always' as const },
     { optionId: 'without', name: 'Start without them', kind: 'reject_once' as const },

@@ -43,8 +43,9 @@ export interface RunFlags {
 }
 
 /**
- * Sends one prompt. The answer goes to standard output, everything else to standard error. Returns 1 if the turn fails.
- * Ends when standard output is closed; on a shared server the turn then continues.
+ * Sends one prompt. The agent's answer goes to standard output, all other output to standard error. Returns 1 if the
+ * turn fails. The command ends when its standard output is closed. On a server that was already running, the turn of
+ * the ended command continues.
  */
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
@@ -96,7 +97,10 @@ async function createSession(client: LiminalClient, flags: RunFlags): Promise<st
   return (await client.requests.createSession(wanted)).sessionId;
 }
 
-/** A model's id may have colons, so the id of a model server's model gets the server's name as prefix. */
+/**
+ * The ids of models on a configured model server begin with that server's name, because an id may itself contain
+ * colons.
+ */
 function modelValue(model: string, cliType: string, { models }: Config): string {
   const isServers = models.some((server) => server.cliType === cliType);
   const isNamed = models.some((server) => model.startsWith(`${server.cliType}:`));
@@ -112,7 +116,7 @@ export function readSetting(text: string): [id: string, value: string] {
   );
 }
 
-/** Prints one turn on the terminal, including the turns that continue it after a server's end. */
+/** Prints one turn on the terminal, including turns that continue it after the end of its server. */
 export class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
@@ -122,9 +126,9 @@ export class PrintedTurn {
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
   #turn: JoinedTurn | undefined;
-  /** The turn in which the server asks a question before this turn. */
+  /** The server turn before this turn, in which the server asks about the project's settings. */
   #questionTurnId: string | undefined;
-  /** Lines that wait for the end of a question: nothing is printed below a question. */
+  /** Lines that are printed only after a question is closed, because nothing may be printed below a question. */
   #lines: TranscriptLine[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
@@ -142,7 +146,8 @@ export class PrintedTurn {
   async follow(): Promise<number> {
     const interrupted = new AbortController();
     const cancel = () => void this.#stop(interrupted).catch(reportError);
-    // The first signal stops the turn. Afterwards there is no handler, so a second signal ends the process as usual.
+    // The first signal stops the turn. The first signal removes the handler, so a second signal ends the process as
+    // usual.
     process.once('SIGINT', cancel);
     console.error(`Session ${this.#sessionId}`);
     const outputClosed = outputClosedSignal(process.stdout);
@@ -179,7 +184,8 @@ export class PrintedTurn {
   }
 
   /**
-   * Stops the turn, which pauses the queue. A turn that has not begun is removed from the queue; other turns continue.
+   * Stops the turn, which pauses the queue. Removes the message of a turn that has not begun from the queue, without
+   * stopping other turns.
    */
   async #stop(interrupted: AbortController): Promise<void> {
     const { requests } = this.#client;
@@ -197,7 +203,7 @@ export class PrintedTurn {
     interrupted.abort();
   }
 
-  /** Before the turn begins, the server may ask about the settings of the project folder, in a turn of its own. */
+  /** Before the turn begins, the server may ask about the settings of the project folder, in a separate turn. */
   #askBefore(turns: readonly JoinedTurn[]): void {
     for (const turn of turns) {
       const asks = turn.status === 'in_progress' && turn.items.some(isProjectSettings);
@@ -214,7 +220,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Ends the question of the turn before: it was answered here or elsewhere. */
+  /** Closes the question of the previous turn, which was answered here or in another client. */
   #endBefore(): void {
     if (this.#questionTurnId === undefined) return;
     this.#questionTurnId = undefined;
@@ -225,7 +231,7 @@ export class PrintedTurn {
     this.#turn = turn;
     for (const line of this.#transcript.read({ turns: [turn] })) {
       if (line.kind === 'item' && line.item.type === 'approval') this.#closed(line.item);
-      // Programs get a line at once, even during a question.
+      // With `--json`, print each line at once, even while a question is open.
       if (this.#isJson && !process.stdout.isTTY) console.log(jsonLine(line));
       this.#lines.push(line);
     }
@@ -238,7 +244,7 @@ export class PrintedTurn {
       this.#shownRequest.stop.abort(requestChanged);
   }
 
-  /** Stops asking a request that is over. */
+  /** Closes the question of a request that was answered or withdrawn. */
   #closed({ approvalId, itemId }: Approval): void {
     this.#lines = this.#lines.filter(
       (line) => line.kind !== 'approval' || line.item.itemId !== itemId,
@@ -251,7 +257,7 @@ export class PrintedTurn {
     this.#shownRequest = undefined;
   }
 
-  /** Prints new lines, up to a question: a line below the question could look like another question. */
+  /** Prints new lines, but stops at a question: a line below the question could look like another question. */
   #print(): void {
     if (this.#shownRequest) return;
     if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
@@ -262,7 +268,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Prints what a silent agent waits for, for example a retry after an overloaded model. */
+  /** Prints the reason why the agent is silent, for example the wait before a retry after an overloaded model. */
   #showActivity(activity: string): void {
     if (activity === this.#activity || this.#shownRequest) return;
     this.#activity = activity;
@@ -275,7 +281,7 @@ export class PrintedTurn {
     if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
     if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
-    // Messages were streamed already, or just typed.
+    // The agent's messages were already streamed, and the person has just typed their own.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);
     if (text === '') return;
@@ -283,7 +289,10 @@ export class PrintedTurn {
     console.error(text);
   }
 
-  /** Asks a request, unless the request is on the screen: a turn that continues repeats its open requests. */
+  /**
+   * Asks a request unless it is already on the screen: a turn that continues another turn repeats that turn's open
+   * requests.
+   */
   async #ask(approval: Approval): Promise<void> {
     const { approvalId } = approval;
     if (this.#asking.has(approvalId)) return;
@@ -316,7 +325,7 @@ export class PrintedTurn {
     }
   }
 
-  /** A person's answer to the latest state of a request; undefined without an answer. */
+  /** Asks the person at the terminal about the latest state of a request. Resolves with undefined if nobody answers. */
   async #askHere(approval: Approval): Promise<ApprovalAnswer | undefined> {
     const request = latestRequest(this.#turn, approval);
     this.#shownRequest = request;
@@ -328,7 +337,7 @@ export class PrintedTurn {
     return this.#askHere(approval);
   }
 
-  /** The rejecting answer; stops the turn if the request has none. */
+  /** Returns the answer that rejects the request. If the request has no such option, stops the turn. */
   async #reject({ title, options }: Approval): Promise<ApprovalAnswer | undefined> {
     const option = defaultOption(options, 'reject');
     const done = option === undefined ? 'the turn was stopped' : 'this was rejected';
@@ -341,17 +350,17 @@ export class PrintedTurn {
 const isProjectSettings = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.toolName === projectSettingsCall;
 
-/** A request with the lines shown for it. */
+/** A request that is shown on the screen, with its lines. */
 interface ShownRequest {
   approval: Approval;
   about: readonly string[];
   stop: AbortController;
 }
 
-/** Why a question was aborted that is then asked again. */
+/** The reason for aborting a question whose request has changed: the new state is asked next. */
 const requestChanged = 'changed';
 
-/** The latest state of a request and its call. */
+/** Returns the latest state of a request and of its call. */
 function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownRequest {
   const latest = waitingRequest(turn, approval) ?? approval;
   const call = turn?.items.find(
@@ -361,7 +370,7 @@ function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownR
   return { approval: latest, about, stop: new AbortController() };
 }
 
-/** Whether the turn has a newer state of the request than the screen. */
+/** Whether the turn's state of the request is newer than the state on the screen. */
 function isChanged({ approval, about }: ShownRequest, turn: JoinedTurn): boolean {
   if (waitingRequest(turn, approval) === undefined) return false;
   const now = latestRequest(turn, approval);

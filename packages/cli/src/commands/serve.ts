@@ -7,12 +7,12 @@ import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 import { aborted, endSignals } from '../terminal/end-signals.ts';
 
-/** How long turns may take to end before the terminal shows that the server waits for them, in ms. */
+/** The delay before the terminal shows that the server waits for turns to end, in ms. */
 const noticeDelayMs = 200;
 
 /**
- * Runs the server until a signal. Running turns may then continue for `endLimitMs`; the next signal stops them at once,
- * and a third signal ends the process.
+ * Runs the server until a signal. After the first signal, running turns may continue for `endLimitMs`. The second
+ * signal stops them at once, and the third ends the process.
  */
 export async function serve(config: Config): Promise<number> {
   const [firstSignal, secondSignal, thirdSignal] = endSignals();
@@ -24,7 +24,8 @@ export async function serve(config: Config): Promise<number> {
     writeServerFile(dataDir, { url, token }),
   );
   console.log(`Liminal is at ${newLink()}`);
-  // A link opens once, and other users can read a program's arguments: the browser gets a second link.
+  // Each sign-in link works only once. Other users can read the browser's arguments, so the browser gets a link other
+  // than the printed one.
   if (config.open && hasDesktop(process.env)) await openInBrowser(newLink());
 
   await aborted(firstSignal);
@@ -45,7 +46,7 @@ async function finishTurns(
   const isSoon = await Promise.race([finished.then(() => true), delay(noticeDelayMs, false)]);
   if (isSoon) return;
   const seconds = Math.ceil(limitMs / 1_000);
-  // For people: `console.error` would go to the log.
+  // People read this line, so it is not written with `console.error`, which goes to the log.
   process.stderr.write(
     `Turns are still running: they have ${seconds} s to finish. Press Ctrl+C again to stop them now.\n`,
   );

@@ -4,12 +4,12 @@ import { connect } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface SessionsFlags {
-  /** Only archived sessions, which are left out otherwise. */
+  /** List only archived sessions; by default, archived sessions are left out. */
   archived?: boolean;
   json?: boolean;
 }
 
-/** The terminal's width in columns from which the list shows each session's model and cost. */
+/** The least width of a terminal, in columns, at which the list shows model and cost of each session. */
 const wide = 140;
 
 /** Prints the sessions, also those of the agents' own stores: pinned sessions first, then the newest. */
@@ -21,7 +21,7 @@ export async function listSessions(flags: SessionsFlags, config: Config): Promis
       .flatMap(({ sessions }) => sessions)
       .filter(({ archived = false }) => archived === (flags.archived ?? false))
       .toSorted(pinnedThenNewest);
-    // Programs that read the lines rely on the title's place.
+    // Output that is not a terminal never gets the additional columns: programs rely on the position of the title.
     const isWide = process.stdout.isTTY && process.stdout.columns >= wide;
     for (const session of wanted) {
       console.log(flags.json ? sessionJson(session) : sessionLine(session, isWide));

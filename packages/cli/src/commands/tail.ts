@@ -12,8 +12,8 @@ export interface TailFlags {
 }
 
 /**
- * Follows a session until a signal. Without a running server nothing more can happen, so it prints the stored session
- * and ends.
+ * Follows a session until a signal. If no server runs, the session cannot change, so the command prints the stored
+ * session and ends.
  */
 export async function tail(
   sessionId: string,
@@ -31,7 +31,7 @@ export async function tail(
       client,
       sessionId,
       (view) => {
-        // Programs get every item of every turn.
+        // With `--json`, print every item of every turn.
         const turns = json ? view.turns : joinTurns(view.turns);
         for (const line of transcript.read({ turns })) print(line);
         return !isShared;

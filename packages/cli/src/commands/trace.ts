@@ -50,7 +50,7 @@ async function runsOf(client: LiminalClient, id: string): Promise<Response[]> {
   } catch (error) {
     if (!(error instanceof LiminalError) || error.code !== 'RUN_NOT_FOUND') throw error;
   }
-  // The first run of a turn shares its id.
+  // A turn's first run has the turn's id.
   const turns = await turnsOf(client, id);
   return Promise.all(turns.map(async (turnId) => client.requests.getRun(turnId)));
 }

@@ -38,7 +38,7 @@ export interface VerifyFlags {
   json?: boolean;
 }
 
-/** The checked and parsed flags. */
+/** The flags after they were checked and parsed. */
 interface ParsedFlags {
   agent: string;
   prompt: string;
@@ -51,7 +51,7 @@ interface Check extends ParsedFlags {
   config: Config;
   connection: ServerConnection;
   report: Report;
-  /** Aborted by a signal to the process. */
+  /** The `AbortSignal` that ends the check early. */
   stop: AbortSignal;
 }
 
@@ -107,7 +107,7 @@ function parseFlags(flags: VerifyFlags, config: Config): ParsedFlags {
   };
 }
 
-/** Aborted by the first signal; a second one ends the process as usual. */
+/** Returns an AbortSignal that the first signal to the process aborts; a second signal ends the process as usual. */
 function stopSignal(): AbortSignal {
   const stopped = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -152,7 +152,7 @@ async function checkServer(check: Check): Promise<void> {
   }
 }
 
-/** An agent that cannot run is a failure here, because the check needs it. */
+/** Here, an agent that cannot run is a failure, because the check needs the agent. */
 function asNeeded(finding: Finding, isAvailable: boolean): Finding {
   return isAvailable ? finding : { ...finding, verdict: 'bad' };
 }

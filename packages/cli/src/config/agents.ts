@@ -45,7 +45,7 @@ export const AgentEntry = z.strictObject({
   args: z.array(z.string()).default([]),
   /** Variables added to the agent's inherited environment. */
   env: Variables.default({}),
-  /** The agent's name for people. */
+  /** The agent's display name. */
   name: z.string().min(1).optional(),
   /** One sentence for people. */
   description: z.string().min(1).optional(),
@@ -62,7 +62,7 @@ export const AgentEntry = z.strictObject({
   startLimitMs: z.int().positive().optional(),
   /** Time limit for opening a session, including MCP servers and sign-in, in ms. */
   openLimitMs: z.int().positive().optional(),
-  /** Replaces the MCP servers that every agent gets; false: none. */
+  /** The MCP servers of this agent, instead of the servers for all agents; false: none. */
   mcpServers: z.union([z.literal(false), McpServerEntries]).optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;

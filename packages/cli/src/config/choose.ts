@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { ConfigError, describeIssues } from './errors.ts';
 
-/** The first candidate that is set; errors name the candidate. Throws `ConfigError`. */
+/**
+ * Returns the value of the first candidate that is set. An error about the value names the flag, variable or field.
+ * Throws `ConfigError`.
+ */
 export function choose<T>(
   schema: z.ZodType<T>,
   ...candidates: [name: string, value: string | undefined][]

@@ -18,7 +18,7 @@ export function describeIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** The problem of a wrong key itself is more precise. */
+/** For an invalid key, the inner issue describes the problem more precisely. */
 function describeProblem(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   return inner?.message ?? issue.message;

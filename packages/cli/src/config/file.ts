@@ -28,7 +28,7 @@ const UpsertsEntry = z.strictObject({
   retryMaxMs: ms.exactOptional(),
 });
 
-/** The configuration file. The token is not part of it, so that the file may be shared. */
+/** The configuration file. The file does not contain the token, so it may be shared. */
 export const ConfigFile = z.strictObject({
   port: Port.optional(),
   host: Host.optional(),
@@ -36,11 +36,11 @@ export const ConfigFile = z.strictObject({
   insecureHost: z.boolean().optional(),
   /** Open the link in a browser after the start. */
   open: z.boolean().optional(),
-  /** Each project folder must lie under one of these. Relative to this file; `~` is the home folder. */
+  /** Each project folder must be below one of these folders. Relative to this file; `~` is the home folder. */
   roots: z.array(z.string().min(1)).min(1).optional(),
-  /** More names of the server, `name` or `name:port`. */
+  /** Other names by which clients reach the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** More origins whose pages may use the server, `https://name`. */
+  /** Other origins whose pages may use the server, `https://name`. */
   allowedOrigins: z.array(z.url()).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   /** How long turns may continue after the server was asked to stop, in ms; 0: they stop at once. */
@@ -61,7 +61,8 @@ export const ConfigFile = z.strictObject({
   /** How long an agent's text is collected into one event, in ms. */
   cadenceMs: z.int().min(0).max(1_000).optional(),
   /**
-   * Redis and database that several servers share; both or neither. Passwords belong in LIMINAL_…_URL rather than here.
+   * Redis and database that several servers share; both or neither. Passwords belong in the variables LIMINAL_…_URL
+   * rather than in this file.
    */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),
@@ -72,7 +73,7 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** How long after a server's death other servers take over its sessions, in ms. */
   leaseMs: z.int().min(1_000).optional(),
-  /** Whether this server also projects runs into history; if none does, `./liminal projector` must. */
+  /** Whether this server also projects runs into history; if no server does, `./liminal projector` must. */
   projector: z.boolean().optional(),
   /** Whether upserts are published in Redis, for programs in any language. */
   publishUpserts: z.boolean().optional(),
@@ -125,7 +126,7 @@ export function readConfigFile(
 
 function readConfigText(path: string, required: boolean): string | undefined {
   try {
-    // A required file may be a pipe, for example one of a shell.
+    // A file named by a flag may be a pipe, for example the shell's `<(…)`.
     return required ? readFileSync(path, 'utf8') : readSmall(path);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

@@ -23,7 +23,7 @@ function writeFile(path: string, content: unknown): string {
 }
 
 describe('without any settings', () => {
-  test('the server is on this machine only, and projects lie in the home or current folder', () => {
+  test('by default, the server listens on this machine only, and projects are below the home folder or the current folder', () => {
     expect(load()).toMatchObject({
       dataDir: join(home, '.liminal'),
       host: '127.0.0.1',
@@ -107,7 +107,7 @@ describe('a flag overrides a variable, a variable the file, and the file the def
 });
 
 describe('the file', () => {
-  test('names roots relative to its own folder or the home folder', () => {
+  test('roots in the file are relative to the file’s folder or the home folder', () => {
     const file = writeFile('etc/a.json', { roots: ['work', '/srv', '~', '~/src'] });
     expect(load({ config: file }).roots).toEqual([
       join(home, 'etc/work'),
@@ -148,7 +148,7 @@ test('SAFE: commands of models get no variable with a key or with headers', () =
 });
 
 describe('agents and MCP servers', () => {
-  test('are those of the file, with defaults filled in', () => {
+  test('agents and MCP servers are those of the file, with defaults filled in', () => {
     const file = writeFile('a.json', {
       agents: { gemini: { command: 'gemini', args: ['--acp'], env: { KEY: 'x' } } },
       mcpServers: {
@@ -167,7 +167,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('of one agent replace those of all agents, or are none', () => {
+  test('an agent’s own MCP servers replace those for all agents, and false gives the agent none', () => {
     const own = { notes: { command: 'mcp-notes', env: { KEY: '${KEY}' } } };
     const file = writeFile('a.json', {
       agents: {
@@ -182,7 +182,7 @@ describe('agents and MCP servers', () => {
     expect(agents['qwen']).toMatchObject({ mcpServers: { notes }, files: false });
   });
 
-  test('may contain ~ for the home folder and ${NAME} for variables', () => {
+  test('agents and MCP servers may contain ~ for the home folder and ${NAME} for variables', () => {
     const program = {
       command: '~/bin/agent',
       args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
@@ -210,7 +210,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('insert the home folder literally, whatever its name', () => {
+  test('~ is replaced by the home folder’s exact name, even if that contains $ or ${KEY}', () => {
     const program = { command: '~/x', args: ['~'] };
     const config = writeFile('a.json', { agents: { a: program }, roots: ['~/src'] });
     const odd = '/home/$&$$ ${KEY}';
@@ -267,19 +267,19 @@ describe('an error names its place', () => {
     throw new Error('nothing was wrong');
   };
 
-  test('in a flag', () => {
+  test('an error in a flag names the flag', () => {
     expect(complaint({ port: 'abc' })).toBe('--port must be a number.');
     expect(complaint({ port: '-1' })).toContain('--port');
     expect(complaint({ port: '70000' })).toContain('--port');
     expect(complaint({ token: 'short' })).toContain('--token must have at least 8 characters');
   });
 
-  test('in a variable', () => {
+  test('an error in a variable names the variable', () => {
     expect(complaint({}, { LIMINAL_PORT: '1.5' })).toBe('LIMINAL_PORT must be a number.');
     expect(complaint({}, { LIMINAL_TOKEN: 'with a space' })).toContain('LIMINAL_TOKEN');
   });
 
-  test('in a field of the file', () => {
+  test('an error in a field names the file and the field', () => {
     const file = writeFile('a.json', {
       port: 'x',
       approvals: { deadlineMs: -1, fallback: 'allow' },
@@ -290,19 +290,19 @@ describe('an error names its place', () => {
     expect(text).toContain('"approvals.deadlineMs"');
   });
 
-  test('in an unknown key of the file', () => {
+  test('an error about an unknown key names the file and the key', () => {
     const file = writeFile('.liminal/liminal.json', { prot: 1 });
     const text = complaint({});
     expect(text).toContain(file);
     expect(text).toContain('prot');
   });
 
-  test('when the file is not JSON', () => {
+  test('an error about a file that is not JSON names the file', () => {
     const file = writeFile('a.json', '{"port": 1,}');
     expect(complaint({ config: file })).toContain(`${file} is not valid JSON`);
   });
 
-  test('when the named file does not exist', () => {
+  test('an error about a missing file names the file', () => {
     expect(complaint({ config: '/nowhere/a.json' })).toContain('/nowhere/a.json cannot be read');
   });
 });
@@ -311,7 +311,7 @@ describe('servers of bare models', () => {
   const models = (entries: unknown, env: NodeJS.ProcessEnv = {}) =>
     load({ config: writeFile('models.json', { models: entries }) }, env).models;
 
-  test('both providers exist without any settings, and report what they need', () => {
+  test('OpenAI and Anthropic are listed without any settings, with the settings that they lack', () => {
     expect(load().models).toMatchObject([
       {
         cliType: 'openai',
@@ -326,7 +326,7 @@ describe('servers of bare models', () => {
     ]);
   });
 
-  test('their keys and URLs come from variables', () => {
+  test('the keys and URLs of model servers come from variables', () => {
     const url = 'http://127.0.0.1:1';
     const env = { OPENAI_API_KEY: 'k', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'a' };
     const [openai, anthropic] = load({}, env).models;
@@ -334,7 +334,7 @@ describe('servers of bare models', () => {
     expect(anthropic).toMatchObject({ baseUrl: url, apiKey: 'a', problem: undefined });
   });
 
-  test('a local server needs three fields, and does not get the provider’s key', () => {
+  test('an entry for a local server needs only three fields, and the server does not get the provider’s key', () => {
     const local = { type: 'openai', baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
     const [, , own] = models({ local }, { OPENAI_API_KEY: 'k' });
     expect(own).toMatchObject({
@@ -345,14 +345,14 @@ describe('servers of bare models', () => {
     });
   });
 
-  test('a missing variable of a key is reported', () => {
+  test('a variable for a key that is not set is reported', () => {
     const [, , own] = models({
       far: { type: 'openai', baseUrl: 'https://far.example/v1', apiKeyEnv: 'FAR_KEY' },
     });
     expect(own?.problem).toBe('Set FAR_KEY before Liminal is started.');
   });
 
-  test('an entry of a provider sets its model and prices', () => {
+  test('an entry named openai or anthropic sets that provider’s model and prices', () => {
     const prices = { input: 1, output: 2 };
     const [openai] = models(
       { openai: { type: 'openai', model: 'm', prices } },

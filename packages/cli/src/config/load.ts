@@ -1,5 +1,5 @@
 /**
- * The only place that reads flags, variables and the configuration file. Flags override variables, and variables
+ * Reads flags, variables and the configuration file; no other code reads them. Flags override variables, and variables
  * override the file.
  */
 import type { McpServers } from '@liminal/protocol';
@@ -24,7 +24,7 @@ export interface Flags {
   config?: string;
 }
 
-/** The sources of configuration, so that tests need no process of their own. */
+/** The sources of configuration. The sources are parameters, so that a test need not start a process. */
 export interface ConfigSources {
   env: NodeJS.ProcessEnv;
   cwd: string;
@@ -33,14 +33,14 @@ export interface ConfigSources {
 
 export interface Config {
   dataDir: string;
-  /** Absent: all data is in the data folder. */
+  /** Absent if all data is in the data folder. */
   shared: SharedConfig | undefined;
   port: number;
   /** Whether the port was set explicitly. */
   portChosen: boolean;
   host: string;
   insecureHost: boolean;
-  /** Absent: the token in the data folder is used. */
+  /** Absent if the token in the data folder is used. */
   token: string | undefined;
   open: boolean;
   roots: string[];
@@ -49,7 +49,7 @@ export interface Config {
   logLevel: string;
   /** How long turns may continue after the server was asked to stop, in ms. */
   endLimitMs: number;
-  /** Absent: no spans are made. */
+  /** Absent if no spans are made. */
   telemetry: TelemetryConfig | undefined;
   settings: Partial<RuntimeSettings>;
   /** Configured ACP agents, by type. */
@@ -62,12 +62,12 @@ export interface Config {
   models: ModelConfig[];
   /** The tools of bare models. */
   tools: ToolsEntry;
-  /** Variables that no command of a bare model sees. */
+  /** Variables that are removed from the environment of a bare model's commands. */
   hiddenVariables: string[];
 }
 
 const defaultPort = 4747;
-/** Together with the rest of the shutdown, less than the ten seconds that Docker gives a container. */
+/** Waiting for turns and the rest of the shutdown take less than the ten seconds that Docker gives a container. */
 const defaultEndLimitMs = 5_000;
 
 /** Throws `ConfigError`. */

@@ -5,28 +5,29 @@ const price = z.number().nonnegative();
 
 const wholeAddress = 'must be a complete URL, for example "http://127.0.0.1:11434/v1"';
 
-/** Headers that control how a request is sent. */
+/** Headers that the configuration cannot set, because they control how a request is sent. */
 const ownHeaders = ['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'];
 
 const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
   .refine((name) => !ownHeaders.includes(name.toLowerCase()), 'is set by Liminal itself');
-// Only these characters can be sent by every client.
+// Allow only the characters that every HTTP client can send.
 const headerValue = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be one line of ASCII');
 
 const modelFields = {
-  /** Whose API the server has. */
+  /** The provider whose API the server implements. */
   type: z.enum(['openai', 'anthropic']),
   /** Default: the provider's own address. */
   baseUrl: z.url({ protocol: /^https?$/, error: wholeAddress }).optional(),
   /** The environment variable with the key; none for a server without keys. */
   apiKeyEnv: z
     .string()
-    // Some providers' keys also consist of letters, digits and "_", and errors may print a name.
+    // Accept only capitals: some providers' keys consist of letters, digits and "_", and an error would print a key
+    // given in place of the variable's name.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
-  /** Headers of every request, besides the API's own. */
+  /** Headers of every request, in addition to those of the API. */
   headers: z.record(headerName, headerValue).optional(),
   /** The model of new sessions; by default the first in the server's list. */
   model: z.string().min(1).optional(),
@@ -37,7 +38,7 @@ const modelFields = {
       output: price,
       cacheRead: price.optional(),
       cacheWrite: price.optional(),
-      /** Per thousand web searches by the provider. */
+      /** The price of a thousand web searches by the provider. */
       webSearch: price.optional(),
     })
     .optional(),
@@ -45,9 +46,9 @@ const modelFields = {
   contextWindow: z.int().positive().optional(),
   /** The API of an OpenAI server, if Liminal should not detect it. */
   api: z.enum(['responses', 'chat']).optional(),
-  /** Whether its models may search the web with the server's own tool. */
+  /** Whether the server's models may search the web with the server's own tool. */
   webSearch: z.boolean().optional(),
-  /** The server's name for people. */
+  /** The server's display name. */
   name: z.string().min(1).optional(),
 };
 
@@ -87,7 +88,7 @@ export const ToolsEntry = z.strictObject({
   fetch: z.boolean().optional(),
   /** Whether models may run scripts that call the tools; by default yes. */
   scripts: z.boolean().optional(),
-  /** How many requests a model gets in one turn, at most. */
+  /** The most requests to a model in one turn. */
   maxRounds: z.int().positive().optional(),
   /** Whether `./liminal tools` runs long tool calls; only if servers share a Redis. */
   workers: z.boolean().optional(),
@@ -105,10 +106,10 @@ function unknownFields(names: readonly string[]): string {
 export interface ModelConfig extends Omit<ModelEntry, 'apiKeyEnv' | 'name'> {
   /** The agent type. */
   cliType: string;
-  /** The server's name for people. */
+  /** The server's display name. */
   title: string;
   apiKey?: string | undefined;
-  /** Why the server cannot be used, and what to do. */
+  /** A sentence that says why the server cannot be used, and what to do. */
   problem?: string | undefined;
 }
 
@@ -117,7 +118,7 @@ const providers = {
   anthropic: { title: 'Anthropic models', key: 'ANTHROPIC_API_KEY', url: 'ANTHROPIC_BASE_URL' },
 };
 
-/** The two providers, from the environment and the file, and then the file's other servers. */
+/** Returns the two providers, configured by environment and file, and then the other servers in the file. */
 export function modelConfigs(
   entries: Record<string, ModelEntry>,
   variable: (name: string) => string | undefined,
@@ -169,7 +170,8 @@ function modelConfig(
 
 function keyProblem(name: string, key = ''): string | undefined {
   if (key === '') return `Set ${name} before Liminal is started.`;
-  // A header cannot carry other characters; the value may be the “…” of an example.
+  // A header can carry only printable ASCII characters without spaces. A value with other characters may be the “…”
+  // copied from an example.
   const isSendable = /^[\x21-\x7e]+$/.test(key);
   return isSendable
     ? undefined

@@ -10,7 +10,7 @@ const convex = 'https://happy-animal-123.convex.cloud';
 const shared = (env: Record<string, string>, file: unknown = {}) =>
   sharedConfig(ConfigFile.parse(file), (name) => env[name]);
 
-test('a single server shares nothing', () => {
+test('without shared settings there is no shared storage', () => {
   expect(shared({})).toBeUndefined();
 });
 

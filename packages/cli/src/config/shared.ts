@@ -53,6 +53,6 @@ export function isConvex(databaseUrl: string): boolean {
 
 function missingCounterpart(given: string, missing: string): ConfigError {
   return new ConfigError(
-    `${given} also needs ${missing}: servers that share their sessions need a Redis and a database. A single server needs neither.`,
+    `${given} also needs ${missing}: servers that share their sessions need a Redis and a database. A single server needs neither a shared Redis nor a shared database.`,
   );
 }

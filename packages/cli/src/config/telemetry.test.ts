@@ -35,13 +35,13 @@ test('each destination is enabled by its own variables', () => {
   });
 });
 
-test('the file decides on content, and then OpenTelemetry’s variable', () => {
+test('the file decides whether spans have content; without a setting there, OpenTelemetry’s variable decides', () => {
   const asks = { ...endpoint, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
   expect(configOf(asks)?.captureContent).toBe(true);
   expect(configOf(asks, { captureContent: false })?.captureContent).toBe(false);
 });
 
-test('an impossible setting is reported, and the server still starts', () => {
+test('an unsupported setting is reported, and the server still starts', () => {
   const grpc = configOf({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
   expect(grpc).not.toHaveProperty('otlp');
   expect(grpc?.problems).toEqual([expect.stringContaining('http/protobuf')]);

@@ -13,7 +13,7 @@ export const telemetrySecrets = [
 
 type Variable = (name: string) => string | undefined;
 
-/** The least that is needed; each exporter reads its other variables itself. */
+/** Only the settings that Liminal itself needs; each exporter reads its other variables itself. */
 export interface TelemetryConfig {
   captureContent: boolean;
   otlp?: 'http/protobuf' | 'http/json';
@@ -21,14 +21,14 @@ export interface TelemetryConfig {
   /** The API key; '' if the variables give headers instead, or no key is needed. */
   openllmetry?: { apiKey: string };
   sampler: Sampler;
-  /** Why a requested destination is not used, as sentences. */
+  /** Sentences that say why a requested destination is not used. */
   problems: string[];
 }
 
-/** Which of the traces that begin here are sent: all, none, or a share. */
+/** Which traces that begin in this server are sent: all, none, or a share. */
 export type Sampler = 'all' | 'none' | { share: number };
 
-/** Undefined without a destination: then nothing is loaded or measured. */
+/** Undefined if no destination is configured: then no tracing code is loaded, and nothing is measured. */
 export function telemetryConfig(
   { captureContent: isAsked }: Pick<ConfigFile, 'captureContent'>,
   variable: Variable,
@@ -73,7 +73,7 @@ function langfuseAccess(variable: Variable, problems: string[]): TelemetryConfig
   const publicKey = variable('LANGFUSE_PUBLIC_KEY');
   const secretKey = variable('LANGFUSE_SECRET_KEY');
   if (publicKey === undefined && secretKey === undefined) return undefined;
-  // Newer libraries of Langfuse use the second name.
+  // Newer versions of Langfuse's libraries read `LANGFUSE_BASE_URL`.
   const baseUrl = variable('LANGFUSE_HOST') ?? variable('LANGFUSE_BASE_URL');
   if (publicKey !== undefined && secretKey !== undefined && baseUrl !== undefined) {
     return isAddress('LANGFUSE_HOST', baseUrl, problems)
@@ -106,7 +106,7 @@ function isAddress(name: string, value: string | undefined, problems: string[]):
   return false;
 }
 
-/** Applies only to traces that begin here: for others the caller's decision counts. */
+/** Applies only to traces that begin in this server: for a trace that a caller began, the caller's decision counts. */
 function samplerOf(variable: Variable, problems: string[]): Sampler {
   const name = variable('OTEL_TRACES_SAMPLER')?.replace('parentbased_', '') ?? 'always_on';
   if (name === 'always_on') return 'all';

@@ -1,4 +1,4 @@
-/** Values that come from several sources and must mean the same in each. */
+/** Values that may come from a flag, a variable or the file, and must mean the same in each. */
 import { splitRedisUrls } from '@liminal/storage/redis';
 import { z } from 'zod';
 
@@ -11,18 +11,21 @@ export const Host = z
   .min(1)
   .regex(/^\S+$/, 'must be a host name or address')
   .toLowerCase();
-/** The token is part of links and headers, so it may only contain characters that need no escaping. It guards access to programs, so it must be long enough. */
+/**
+ * The token is part of links and headers, so it may only contain characters that need no escaping. The token gives
+ * access to programs on this machine, so it must be long.
+ */
 export const Token = z
   .string()
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
-/** One Redis, or nodes of a cluster, separated by commas; a password may also contain commas. */
+/** The URL of one Redis, or the URLs of nodes of a cluster, separated by commas; a password may also contain commas. */
 export const RedisUrl = z.string().refine((urls) => splitRedisUrls(urls).every(isRedisUrl), {
   error:
     'must be redis://host:port or rediss://host:port; for a Redis Cluster one node, or several separated by commas',
 });
-/** PostgreSQL, or a Convex deployment. */
+/** The URL of a PostgreSQL or of a Convex deployment. */
 export const DatabaseUrl = z.url({
   protocol: /^(postgres(ql)?|https?)$/,
   error:

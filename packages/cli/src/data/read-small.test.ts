@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('a file is read, also through a link', () => {
+test('a file is read, also through a symbolic link', () => {
   writeFileSync(path, 'text');
   symlinkSync(path, `${path}.link`);
   expect([readSmall(path), readSmall(`${path}.link`)]).toEqual(['text', 'text']);

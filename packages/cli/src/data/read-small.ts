@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { LiminalError } from '@liminal/protocol/errors';
 
-/** Larger than any small file of the data folder becomes, in bytes. */
+/** The largest size that is read, in bytes: the small files of the data folder never get this large. */
 const largest = 16 * 1024 * 1024;
 
 /**
- * Returns the text of a small file of the data folder. Throws the file system's error, and LiminalError
- * `DATA_DIR_UNUSABLE` for a pipe or a device, which could be read without end, and for more than 16 MiB.
+ * Returns the text of a small file of the data folder. Throws the file system's error. For more than 16 MiB, and for a
+ * pipe or a device, which could be read without end, throws LiminalError `DATA_DIR_UNUSABLE`.
  */
 export function readSmall(path: string): string {
   // Without O_NONBLOCK, opening a pipe would wait for a writer, and no signal could end the process.

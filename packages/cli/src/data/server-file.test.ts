@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** A program that answers at an address, with the list of requested paths. */
+/** Starts a program that answers requests; returns its address, and the list of requested paths. */
 async function listen() {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
@@ -33,7 +33,7 @@ test('a server is found by its record until the record is removed', async () => 
   expect(await findServer(dataDir)).toBeUndefined();
 });
 
-test('SAFE: after a crash, neither a process that got the pid nor a program at the address counts as the server', async () => {
+test('SAFE: after a crash, neither a process with the server’s pid nor a program at the server’s address counts as the server', async () => {
   const { url, asked } = await listen();
   writeServerFile(dataDir, { url, token: 'secret' });
   const path = join(dataDir, 'server.json');

@@ -1,4 +1,4 @@
-/** How a command finds the server that runs on the same data folder. */
+/** The record by which a command finds the server that runs on the same data folder. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readProcess } from '@liminal/agents/process-table';
@@ -16,9 +16,9 @@ export interface ServerFile {
 const responseTimeoutMs = 5000;
 
 /**
- * Records this process as the server of a data folder; the result removes the record. The record has the start time of
- * the process: after a crash, another process with that pid must not count as the server, because the program that then
- * listens at the address must not get the token.
+ * Records this process as the server of a data folder; returns a function that removes the record. The record has the
+ * start time of the process: after a crash, another process with that pid must not count as the server, because the
+ * program that then listens at the address must not get the token.
  */
 export function writeServerFile(
   dataDir: string,
@@ -31,7 +31,7 @@ export function writeServerFile(
   return () => rmSync(path, { force: true });
 }
 
-/** The server recorded in the data folder, if it answers. */
+/** Returns the server that is recorded in the data folder, if it answers. */
 export async function findServer(dataDir: string): Promise<ServerFile | undefined> {
   const server = readServerFile(dataDir);
   return server && (await isReachable(server.url)) ? server : undefined;
@@ -66,7 +66,7 @@ function isAlive(pid: number, startedAt: unknown): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is also alive.
+    // EPERM: the process is alive, but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

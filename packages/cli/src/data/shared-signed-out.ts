@@ -2,13 +2,13 @@ import type { Board } from '@liminal/storage';
 import type { StoredSignedOut } from './signed-out.ts';
 
 const name = 'signed-out';
-/** Longer than a browser keeps its cookie, in ms. */
+/** How long Redis keeps sign-outs, in ms: longer than a browser keeps its cookie. */
 const ttlMs = 401 * 24 * 60 * 60_000;
 
 /**
  * Shares sign-outs with all servers on the same Redis: they have one token, so a browser that is signed in on one
- * server is signed in on all. Resolves when the sign-outs of the other servers are known; the result ends the sharing.
- * `onProblem` gets errors of Redis: the sign-outs of this server still hold on this server.
+ * server is signed in on all. Resolves when the sign-outs of the other servers are known, with a function that ends the
+ * sharing. `onProblem` gets errors of Redis; even then, the sign-outs of this server hold on this server.
  */
 export async function shareSignedOut(
   signedOut: StoredSignedOut,

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** A server's credentials, with functions that sign a browser in and out by its cookie. */
+/** Opens a server's sign-outs; returns functions that sign a browser in, sign it out, and check its cookie. */
 function open(dataDir: string) {
   const signedOut = openSignedOut(dataDir);
   const credentials = createCredentials('token', signedOut);
@@ -31,7 +31,7 @@ function open(dataDir: string) {
 }
 
 describe('sign-outs of a data folder', () => {
-  test('survive a restart, of one browser and of all browsers', () => {
+  test('sign-outs of one browser and of all browsers survive a restart', () => {
     const dataDir = newFolder();
     const first = open(dataDir);
     const [one, other] = [first.signIn(), first.signIn()];
@@ -48,7 +48,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each([-3_600_000, 3_600_000, 400 * 86_400_000])(
-    'do not depend on a clock that is %d ms off when every browser is signed out',
+    'a clock that is %d ms off does not affect the sign-out of every browser',
     (wrong) => {
       const server = open(newFolder());
       const now = Date.now();
@@ -85,7 +85,7 @@ describe('sign-outs of a data folder', () => {
     expect([one, other, third].map(open(dataDir).isIn)).toEqual([false, false, true]);
   });
 
-  test('beyond 10,000 sign out every browser, so that the file stays small', () => {
+  test('sign-out number 10,001 signs out every browser, so that the file stays small', () => {
     const dataDir = newFolder();
     const ids = Array.from({ length: 10_000 }, (_, count) => `0~0~${count}`);
     writeFileSync(
@@ -100,7 +100,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each(['', '{', '{"before":1,"devices":[]}', '{"generation":-1,"devices":[]}'])(
-    'an invalid file (%j) signs out every browser, and later sign-ins hold',
+    'an invalid file (%j) signs out every browser, but no later sign-in',
     (text) => {
       const dataDir = newFolder();
       const cookie = open(dataDir).signIn();
@@ -131,7 +131,7 @@ describe('servers that share a Redis', () => {
     servers = [await joinServers(), await joinServers()];
   });
 
-  test('share sign-outs, also with servers that start later', async () => {
+  test('servers on one Redis share sign-outs, also with servers that start later', async () => {
     const [a, b] = servers;
     const [one, other] = [a!.signIn(), b!.signIn()];
     expect([b!.isIn(one), a!.isIn(other)]).toEqual([true, true]);
@@ -145,7 +145,7 @@ describe('servers that share a Redis', () => {
     await expect.poll(() => b!.isIn(late.signIn())).toBe(true);
   });
 
-  test('get the sign-outs that a server made before it joined', async () => {
+  test('a server that joins shares the sign-outs that it made before', async () => {
     const [a] = servers;
     const dataDir = newFolder();
     const alone = open(dataDir);

@@ -1,4 +1,4 @@
-/** Stores which browsers were signed out, across restarts and on every server of a cluster. */
+/** The browsers that were signed out, stored across restarts and shared by all servers of a cluster. */
 import { join } from 'node:path';
 import { LiminalError, thrownMessage } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
@@ -9,25 +9,25 @@ import { writeFileAtomically } from './write-file-atomically.ts';
 const State = z.object({
   /** Sign-ins of an earlier generation are invalid. */
   generation: z.int().nonnegative(),
-  /** Signed-out browsers of this generation. */
+  /** The browsers of this generation that were signed out. */
   devices: z.array(z.string()),
 });
 type State = z.infer<typeof State>;
 
 /**
- * How many sign-outs are remembered; one more signs out every browser. None is dropped because of its age: a wrong
- * clock could then let a signed-out browser in.
+ * How many sign-outs are stored; one more signs out every browser. Sign-outs do not expire: with a wrong clock, a
+ * signed-out browser could then get in.
  */
 const maxDevices = 10_000;
 
 /** The delay before a failed write is retried, in ms. */
 const retryMs = 5_000;
 
-/** The sign-outs in the data folder's file, which several servers can share. */
+/** The sign-outs in the file of the data folder. Several servers can share the sign-outs. */
 export interface StoredSignedOut extends SignedOut {
   /** The state as JSON; equal states have equal texts. */
   readonly text: string;
-  /** Adds another server's sign-outs to ours. Throws if the text is not a state. */
+  /** Adds another server's sign-outs to those of this server. Throws if the text is not a state. */
   merge(text: string): void;
 }
 
@@ -39,7 +39,8 @@ export interface StoredSignedOut extends SignedOut {
 export function openSignedOut(dataDir: string): StoredSignedOut {
   const path = join(dataDir, 'signed-out.json');
   const stored = readState(path);
-  // Later than every generation that was counted in steps of one.
+  // If the file is missing or invalid, begin a generation that is greater than every earlier one: those were counted in
+  // steps of one.
   const state = stored ?? { generation: Date.now(), devices: [] };
   const listeners: (() => void)[] = [];
   let retry: NodeJS.Timeout | undefined;
@@ -53,7 +54,7 @@ export function openSignedOut(dataDir: string): StoredSignedOut {
       throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
     }
   };
-  // Otherwise each start would sign out every browser again.
+  // Write the new state at once: without the file, each start would sign out every browser again.
   if (!stored) ignoreErrors(save);
   const changed = (): void => {
     if (state.devices.length > maxDevices) {
@@ -98,7 +99,7 @@ function stateText({ generation, devices }: State): string {
   return JSON.stringify({ generation, devices: devices.toSorted() });
 }
 
-/** Ignores an error because the file is written again later. */
+/** Runs `write` and ignores its error, because the write is retried later. */
 function ignoreErrors(write: () => void): void {
   try {
     write();

@@ -20,7 +20,7 @@ export function dataFolderToken(dataDir: string): string {
   );
 }
 
-/** If two servers start at once, the second uses the token of the first. */
+/** If two servers start at the same time, the second one uses the token of the first. */
 function putNew(draft: string, path: string): void {
   try {
     linkSync(draft, path);

@@ -2,16 +2,16 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Replaces a small file of the data folder, readable only by its owner. After a crash, a power cut or on a full disk
- * the path has the old text or the new one, never a part. Throws the file system's error.
- * @param put - Moves the finished file to its path. By default it replaces the present file.
+ * Replaces a small file of the data folder, readable only by its owner. After a crash or a power cut, and on a full
+ * disk, the file has either the old or the new text, never a part of it. Throws the file system's error.
+ * @param put - Moves the finished file to its path. The default replaces the file at that path.
  */
 export function writeFileAtomically(
   path: string,
   text: string,
   put: (draft: string, path: string) => void = renameSync,
 ): void {
-  // An older process may have had the same pid and left its draft.
+  // An earlier process with the same pid may have left its draft.
   const draft = `${path}.${process.pid}.new`;
   try {
     rmSync(draft, { force: true });
@@ -23,13 +23,16 @@ export function writeFileAtomically(
   syncFolder(dirname(path));
 }
 
-/** Makes a new name durable. Not every file system supports this. */
+/**
+ * Makes a new file name durable, by fsync of the folder. Does nothing if the file system does not support fsync of a
+ * folder.
+ */
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
   } catch {
-    // The name is as durable as this file system allows.
+    // This file system cannot sync a folder.
   } finally {
     closeSync(fd);
   }

@@ -11,11 +11,14 @@ export interface OpenedProcessor {
   processor: SpanProcessor;
   /** How many spans the processor accepts before it must be flushed; further spans could be lost. */
   atOnce: number;
-  /** Attributes that this destination gets besides ours. */
+  /** Attributes that Liminal adds for this destination alone. */
   extraAttributes?: (span: Span) => Span['attributes'];
 }
 
-/** A destination of spans, with a queue: a large turn ends with thousands of spans at once. */
+/**
+ * A destination of spans. A destination has a queue, because the end of a large turn produces thousands of spans at
+ * once.
+ */
 export class Destination {
   readonly #opened: OpenedProcessor;
   readonly #resource: Resource;
@@ -50,7 +53,7 @@ export class Destination {
   }
 
   async #give(): Promise<void> {
-    // Wait a tick: the turn's subscribers come before its spans.
+    // Wait a tick, so that the end of a turn reaches its subscribers before the spans are sent.
     await new Promise((resolve) => setImmediate(resolve));
     const { processor, atOnce } = this.#opened;
     while (this.#waiting.length > 0) {

@@ -14,7 +14,7 @@ import type { ReadableSpan, Span as SdkSpan } from '@opentelemetry/sdk-trace-bas
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const instrumentationScope = { name: 'liminal', schemaUrl: spanSchemaUrl };
 
-/** One of our spans in OpenTelemetry's form. Each exporter gets its own copy, because exporters may add attributes. */
+/** A span of Liminal in OpenTelemetry's form. Each exporter gets its own copy, because exporters may add attributes. */
 export class EndedSpan implements ReadableSpan {
   readonly name: string;
   readonly kind: SpanKind;
@@ -32,7 +32,7 @@ export class EndedSpan implements ReadableSpan {
   readonly droppedEventsCount = 0;
   readonly droppedLinksCount = 0;
   readonly parentSpanContext?: SpanContext;
-  /** Not a method on private fields: OpenLLMetry reads spans through objects that inherit from them. */
+  /** The method uses no private fields, because OpenLLMetry reads spans through objects that inherit from them. */
   readonly spanContext: () => SpanContext;
 
   constructor(span: Span, resource: Resource, extraAttributes: Span['attributes'] = {}) {
@@ -53,7 +53,7 @@ export class EndedSpan implements ReadableSpan {
     }
   }
 
-  /** For a processor that adds attributes when a span starts: our spans have already ended. */
+  /** Passed to processors that add attributes when a span starts, because Liminal's spans have already ended. */
   asStarted(): SdkSpan {
     const setAttribute = (key: string, value: AttributeValue | undefined): this => {
       if (value !== undefined) this.attributes[key] = value;

@@ -15,16 +15,16 @@ interface Access {
 export function openLangfuse(access: Access): OpenedProcessor {
   const processor = new LangfuseSpanProcessor({
     ...access,
-    // By default Langfuse exports only spans of models, which would leave holes in the waterfall.
+    // By default Langfuse exports only spans of models, so spans would be missing in the waterfall.
     shouldExportSpan: () => true,
-    // Spans name images, but do not contain them.
+    // Liminal's spans name images but do not contain them, so there is no media to upload.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });
   return { processor, atOnce: batchedAtOnce, extraAttributes: sessionOf };
 }
 
-/** Langfuse's own exporter does not support proxies, so this one sends the same data through the proxy. */
+/** Langfuse's own exporter does not support proxies, so this exporter sends the same data through the proxy. */
 function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: SpanExporter } {
   const url = `${baseUrl}/api/public/otel/v1/traces`;
   const { httpAgentOptions } = proxied(url);

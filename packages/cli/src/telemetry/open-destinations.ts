@@ -19,7 +19,8 @@ import { addressesOf } from './proxied.ts';
 type OnTrouble = (what: string) => void;
 
 /**
- * Opens each destination of the configuration. A destination that cannot be opened is reported; the others still work.
+ * Opens each destination of the configuration. A destination that cannot be opened is reported; all other destinations
+ * still work.
  */
 export async function openDestinations(
   config: TelemetryConfig,
@@ -46,7 +47,7 @@ export async function openDestinations(
   return { destinations, samples: samplesBy(config.sampler) };
 }
 
-/** Adds the proxies to problems, because exporters do not name them. */
+/** Adds the names of the proxies to reported problems, because exporters do not report them. */
 function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
   const ways = addressesOf(config, process.env).map(([, address]) => throughProxy(address));
   const proxies = [...new Set(ways)].filter((way) => way !== '');
@@ -56,7 +57,7 @@ function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
 
 /** Receives the exporters' errors: every version of their libraries uses the same global `diag`. */
 function reportDiagnostics(onTrouble: OnTrouble): void {
-  // Some exporters put the name of their component first.
+  // Some exporters begin a message with the name of their component.
   const onMessage = (text: string, ...more: unknown[]): void =>
     onTrouble(sentenceIn(more.length === 0 ? text : more.map(thrownMessage).join(' ')));
   const ignore = (): void => {};
@@ -70,7 +71,7 @@ function reportDiagnostics(onTrouble: OnTrouble): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Exporters report an error as JSON, with its stack and perhaps the other side's response. */
+/** Exporters report an error as JSON, with its stack and perhaps the response of the destination. */
 function sentenceIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };
@@ -80,7 +81,7 @@ function sentenceIn(text: string): string {
   }
 }
 
-/** The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override ours. */
+/** The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override Liminal's own. */
 function resourceOf(role: string): Resource {
   const ours = resourceFromAttributes({
     'service.name': 'liminal',

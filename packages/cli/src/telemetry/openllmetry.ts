@@ -4,12 +4,12 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { openLlmetryAddress, proxied } from './proxied.ts';
 
-/** Its exporter sends spans one by one, and rejects more than 30 at a time. */
+/** OpenLLMetry's exporter sends spans one by one, and rejects more than 30 at a time. */
 const defaultAtOnce = 20;
 
 /**
- * Opens OpenLLMetry's span processor, configured as by its SDK; the SDK's own `initialize` would also instrument every
- * model's library in this process. The library is large, and loaded only here.
+ * Opens OpenLLMetry's span processor, configured as its SDK would do it. The SDK's own `initialize` would also
+ * instrument every model's library in this process. The library is large, so it is loaded only here.
  */
 export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<OpenedProcessor> {
   const { createSpanProcessor, ALL_INSTRUMENTATION_LIBRARIES } =
@@ -23,7 +23,7 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
   return { processor, atOnce: defaultAtOnce };
 }
 
-/** OpenLLMetry's own exporter does not support proxies, so this one sends the same data through the proxy. */
+/** OpenLLMetry's own exporter does not support proxies, so this exporter sends the same data through the proxy. */
 function exporterFor(apiKey: string): { exporter?: SpanExporter } {
   const url = openLlmetryAddress(process.env);
   const { httpAgentOptions } = proxied(url);

@@ -4,7 +4,10 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { otlpAddress, proxied } from './proxied.ts';
 
-/** Half of the queue of a batching processor (`OTEL_BSP_MAX_QUEUE_SIZE`), past which it loses spans. */
+/**
+ * Half of the queue size of a batching processor (`OTEL_BSP_MAX_QUEUE_SIZE`): a processor with a full queue drops
+ * spans.
+ */
 export const batchedAtOnce = 1_024;
 
 /**

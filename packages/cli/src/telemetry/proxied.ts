@@ -1,4 +1,4 @@
-/** Proxies for OpenTelemetry's exporters, which use Node's HTTP client, each with an agent of its own. */
+/** Proxies for OpenTelemetry's exporters: each exporter uses Node's HTTP client with its own `http.Agent`. */
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
 import type { AgentOptions } from 'node:https';
@@ -28,7 +28,8 @@ export function addressesOf(
 }
 
 /**
- * The options that let an exporter send to this address through the environment's proxy; empty if it sends directly.
+ * The options that let an exporter send to this address through the environment's proxy; empty if the exporter sends
+ * directly.
  * @throws Error if a variable with a proxy or a certificate is unusable.
  */
 export function proxied(address: string): { httpAgentOptions?: () => Agent } {
@@ -36,7 +37,7 @@ export function proxied(address: string): { httpAgentOptions?: () => Agent } {
   return agent === undefined ? {} : { httpAgentOptions: () => agent };
 }
 
-/** The certificates that the exporter would read for an agent of its own. */
+/** The certificates that the exporter would read itself if it created its own `http.Agent`. */
 function certificates(): AgentOptions {
   const read = (name: string): Buffer | undefined => {
     const path =

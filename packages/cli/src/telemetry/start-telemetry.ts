@@ -1,6 +1,6 @@
 /**
- * Sends spans to the configured destinations. Without a destination none of this is loaded. OpenTelemetry's own
- * exporters batch, compress, retry, and read their other variables.
+ * Sends spans to the configured destinations. If no destination is configured, this module is not loaded. Uses
+ * OpenTelemetry's own exporters, which batch, compress and retry, and which read further variables themselves.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hideUrlSecrets, type Span } from '@liminal/protocol';
@@ -8,7 +8,7 @@ import type { Logger, Tracing } from '@liminal/runtime';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 import type { Destination } from './destination.ts';
 
-/** How long the end of the program waits for spans to be sent, in ms. */
+/** How long the program waits at its end until spans are sent, in ms. */
 const flushMs = 3_000;
 /** How many different problems are logged. */
 const troublesMax = 10;

@@ -55,7 +55,7 @@ test('a choice is shown with its preview', async () => {
   expect(shown).toContain('  2  Blue\n  │    a blue\n  │      box\n');
 });
 
-test('own words are an answer, an empty line is none, and a mistake is reported and asked again', async () => {
+test('a typed text is an answer, an empty line gives no answer, and an invalid line is reported and asked again', async () => {
   const { content, shown } = await fill(
     ['', '3', 'Green'],
     ['A bell'],

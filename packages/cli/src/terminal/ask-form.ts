@@ -18,7 +18,10 @@ import {
 } from './ask.ts';
 import { fitted, linesOf, mark, markedRows } from './rows.ts';
 
-/** Asks a person to fill in a form, field by field; `undefined` when `signal` aborts it or the input ends. */
+/**
+ * Asks a person to fill in a form, field by field; resolves with `undefined` if `signal` aborts the form or the input
+ * ends.
+ */
 export async function askForm(
   form: Form,
   signal: AbortSignal,
@@ -96,7 +99,7 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/** The line as a text; NaN, which no field accepts, for a number: it is a mistyped choice. */
+/** The line as a text. A line of digits is a mistyped choice, so the result is NaN, which no field accepts. */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

@@ -41,7 +41,7 @@ test('an invalid choice is asked again', async () => {
   expect(await answer).toEqual({ option: options[0] });
 });
 
-test('a note is returned with an option that takes one', async () => {
+test('the answer with an option that takes a note contains the note', async () => {
   const [yes, no] = options;
   const asked = [yes!, { ...no!, takesNote: true }];
   const answer = askChoice('Run it?', asked, new AbortController().signal, { input, output });
@@ -52,7 +52,7 @@ test('a note is returned with an option that takes one', async () => {
   expect(said).toContain('Option 1 takes no note. Give only the number.\n');
 });
 
-test('a question that is answered elsewhere ends without an answer', async () => {
+test('a question that is answered in another client ends without an answer', async () => {
   const over = new AbortController();
   const answer = askChoice('Run it?', options, over.signal, { input, output });
   over.abort();

@@ -6,19 +6,19 @@ import { fitted, markedRows, mark, oneRow } from './rows.ts';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
-  /** Not standard output, which is for the answer. */
+  /** Standard output is reserved for the agent's answer. */
   output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
-/** An answer, or the problem with the line, as a sentence. */
+/** The answer in a typed line, or a sentence that says what is wrong with the line. */
 export type ParsedAnswer<T> = { answer: T } | { problem: string };
 
-/** The size of a terminal that gives none. */
+/** The assumed size of a terminal that does not report its size. */
 const defaultSize = { columns: 80, rows: 24 };
-/** How long typed lines may take to arrive, in ms. */
+/** The time in which lines that were already typed arrive, in ms. */
 const arrivalMs = 20;
 
-/** Whether a person can answer questions here. */
+/** Whether a person at this terminal can answer questions. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -81,7 +81,7 @@ const yesNoAnswers: Record<string, boolean> = {
   '': false,
 };
 
-/** Asks for a yes; everything else counts as no. */
+/** Asks a yes-or-no question; any other answer than yes counts as no. */
 export async function confirm(question: string): Promise<boolean> {
   const parse = (line: string): ParsedAnswer<boolean> => {
     const answer = yesNoAnswers[line.toLowerCase()];
@@ -93,10 +93,10 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 interface LineQuestion {
-  /** Without hidden characters; none is wider than the terminal. */
+  /** The rows contain no hidden characters, and none is wider than the terminal. */
   rows: readonly string[];
   prompt: string;
-  /** Whether the answer v shows the rows in pages. */
+  /** Whether the person can type `v` to read the rows page by page. */
   hasPages?: boolean;
   /** Whether the answer is hidden while it is typed. */
   isSecret?: boolean;
@@ -111,14 +111,14 @@ export async function askLine<T>(
 ): Promise<T | undefined> {
   const { input, output } = terminal;
   output.write([...question.rows, ...notesBelow(question, terminal), ''].join('\n'));
-  // Not `terminal: true`, which would handle Ctrl-C itself.
+  // With `terminal: true`, readline would handle Ctrl-C itself.
   const lines = createInterface({ input, output, terminal: false, signal });
   const again = () => output.write(question.prompt);
   const showAgain = question.isSecret === true ? hideTyping(input) : undefined;
   try {
     again();
     for await (const line of lines) {
-      // The typed line break was hidden with the line.
+      // Without echo, the terminal did not show the typed line break either.
       if (showAgain !== undefined) output.write('\n');
       const parsed = parse(line.trim());
       if ('answer' in parsed) return parsed.answer;
@@ -128,16 +128,19 @@ export async function askLine<T>(
   } finally {
     showAgain?.();
   }
-  // Without an answer the cursor is still after the prompt.
+  // If the person has not answered, the cursor is still after the prompt.
   output.write('\n');
   return undefined;
 }
 
-/** Switches off the terminal's echo. Returns a function that switches it on; the end of the program also does so. */
+/**
+ * Switches off the terminal's echo. Returns a function that switches the echo on again; the end of the program also
+ * switches it on.
+ */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
   const setEcho = (word: 'echo' | '-echo'): void => {
-    // Without stty the answer stays visible.
+    // If the system has no stty, the answer stays visible.
     spawnSync('stty', [word], { stdio: ['inherit', 'ignore', 'ignore'] });
   };
   const show = (): void => setEcho('echo');
@@ -149,7 +152,7 @@ function hideTyping(input: NodeJS.ReadableStream): () => void {
   };
 }
 
-/** How many rows do not fit on the screen, and how to read them. */
+/** Says how many rows do not fit on the screen, and how to read them. */
 function notesBelow(
   { rows, prompt, hasPages = false }: LineQuestion,
   terminal: Terminal,
@@ -157,7 +160,7 @@ function notesBelow(
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];
   const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
-  // The note itself takes a row.
+  // The note about the hidden rows itself takes a row.
   return [`${rows.length + 1 - room} more lines above. ${how}${rest}`];
 }
 
@@ -174,7 +177,7 @@ export function choiceRows(index: number, name: string, terminal: Terminal): str
 export const columnsOf = ({ output }: Terminal): number => output.columns || defaultSize.columns;
 const heightOf = ({ output }: Terminal): number => output.rows || defaultSize.rows;
 
-/** Rows in pages that fit on the screen. */
+/** Splits rows into pages that fit on the screen. */
 class Pages {
   readonly #rows: readonly string[];
   readonly #height: number;
@@ -186,7 +189,7 @@ class Pages {
     this.#height = Math.max(heightOf(terminal) - 3, 1);
   }
 
-  /** The next page; after the last page the first. */
+  /** Returns the next page; after the last page, the first one. */
   next(): string {
     const from = this.#shown;
     const page = this.#rows.slice(from, from + this.#height);

@@ -19,7 +19,7 @@ export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform):
 export async function openInBrowser(url: string): Promise<void> {
   const page = writePage(url);
   try {
-    // Loaded only here: most servers have no desktop.
+    // Import the library only here, because most servers have no desktop.
     const { default: open } = await import('open');
     const opener = await open(pathToFileURL(page).href);
     opener.on('error', notOpened);
@@ -32,7 +32,7 @@ export async function openInBrowser(url: string): Promise<void> {
 }
 
 function notOpened(): void {
-  // For people: a server's `console.error` goes to the log.
+  // People read this line, so it is not written with `console.error`, which goes to a server's log.
   process.stderr.write('No browser could be opened: open the link yourself.\n');
 }
 

@@ -3,8 +3,8 @@ import { cleanText } from './clean-text.ts';
 
 /**
  * Passes all output of this process through `cleanText`: of commands, of the command-line parser, of the log, and stack
- * traces; also output to files and pipes, which somebody may read in a terminal later. JSON for programs has its hidden
- * characters escaped before.
+ * traces; also output to files and pipes, which somebody may read in a terminal later. The hidden characters of JSON
+ * output were already escaped.
  */
 export function cleanOutputs(...outputs: Writable[]): void {
   for (const output of outputs) {
@@ -18,7 +18,7 @@ export function cleanOutputs(...outputs: Writable[]): void {
       return write(cleanText(text), isCallback(done) ? done : undefined);
     };
   }
-  // Node itself would bypass our outputs when it prints an uncaught exception.
+  // Print uncaught exceptions here, because Node's own output of them would not pass through `cleanText`.
   process.on('uncaughtException', (error) => {
     console.error(error);
     process.exit(1);

@@ -1,8 +1,8 @@
 import { markHidden } from '@liminal/protocol';
 
 /**
- * Complete escape sequences (ECMA-48): CSI, then those that carry a text up to a terminator (OSC, DCS, SOS, PM, APC),
- * then those of one letter. An incomplete sequence could be anything, so it stays visible.
+ * Complete escape sequences (ECMA-48): first CSI, then sequences with a text up to a terminator (OSC, DCS, SOS, PM,
+ * APC), then sequences of one letter. An incomplete escape sequence could be any text, so it stays visible.
  */
 const sequences = new RegExp(
   [
@@ -14,9 +14,9 @@ const sequences = new RegExp(
 );
 
 /**
- * Text for a terminal that cannot control the terminal or change the direction of writing. Complete escape sequences,
- * such as colours, are removed; other hidden characters are shown as `‹U+202E›`. If hidden text must stay visible, as
- * in permission requests, call `markHidden` first.
+ * Returns the text in a form that cannot control a terminal or change the direction of writing. Complete escape
+ * sequences, such as colours, are removed; other hidden characters are shown as `‹U+202E›`. If hidden text must stay
+ * visible, as in permission requests, call `markHidden` first.
  */
 export function cleanText(text: string): string {
   return markHidden(text.replaceAll(sequences, '').replaceAll(/(?<!\r)\r+\n/g, '\n'));

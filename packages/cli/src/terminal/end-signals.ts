@@ -1,7 +1,10 @@
 /** Signals that ask a program to end: Ctrl+C, a service manager, a closed terminal. */
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** From now on these signals do not end the process by themselves: each signal aborts the next of the three results. */
+/**
+ * After this call, signals no longer end the process by themselves: the first signal aborts the first of the three
+ * results, and so on.
+ */
 export function endSignals(): [first: AbortSignal, second: AbortSignal, third: AbortSignal] {
   const stages = [new AbortController(), new AbortController(), new AbortController()] as const;
   const left = [...stages];

@@ -1,4 +1,7 @@
-/** Handles outputs that fail: the reader of `… | head -1` ends before us, or an output file is on a full disk. */
+/**
+ * Handles outputs that fail: the reader, as in `… | head -1`, ends before this process, or an output file is on a full
+ * disk.
+ */
 import type { Writable } from 'node:stream';
 
 /** The exit code with which a shell reports that SIGPIPE ended a program. */
@@ -6,7 +9,7 @@ export const closedPipeExit = 128 + 13;
 
 /**
  * Keeps failing outputs from ending the process, which may have turns to store.
- * @returns A function that returns the first error other than that of a closed pipe.
+ * @returns A function that returns the first error, except that of a closed pipe.
  */
 export function outliveFailedOutputs(...outputs: Writable[]): () => Error | undefined {
   let failure: Error | undefined;

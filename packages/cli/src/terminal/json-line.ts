@@ -1,7 +1,7 @@
 import { escapeHiddenInJson } from '@liminal/protocol';
 import type { TranscriptLine } from '../transcript.ts';
 
-/** A line for programs: an item's upsert, or the head of an ended turn. */
+/** A line of JSON for programs: the upsert of an item, or the head of a turn that has ended. */
 export function jsonLine(line: TranscriptLine): string {
   return escapeHiddenInJson(JSON.stringify(lineValue(line)));
 }

@@ -87,7 +87,7 @@ describe('an item as a line', () => {
   });
 });
 
-test('a turn is a line only if it did not complete normally', () => {
+test('the end of a turn is a line only if the turn did not complete normally', () => {
   const turn = { turnId: 't', items: [] };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');

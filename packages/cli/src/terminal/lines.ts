@@ -25,7 +25,7 @@ export function formatLine(line: TranscriptLine): string {
   }
 }
 
-/** The question, after its asker and the agent's description. */
+/** The question of a request, after the name of its asker and the agent's description. */
 function formatQuestion({ title, askedBy, description }: Of<'approval'>): string {
   const about = [askedBy && `${oneRow(askedBy)} asks:`, description]
     .filter((text) => text !== undefined)
@@ -64,7 +64,7 @@ function deliveryOf({ delivery }: Of<'message'>): string {
 }
 
 function formatTool(item: Of<'tool_call'>): string {
-  // The call that runs the script is shown instead.
+  // A script has no line, because the call that runs the script has a line.
   if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
@@ -106,6 +106,6 @@ const withMark = (sentence: string | undefined): string =>
 export function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= brief) return line;
-  // Do not end with half of a surrogate pair.
+  // Do not cut a surrogate pair.
   return `${line.slice(0, brief - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -6,8 +6,8 @@ const tryMs = 1_000;
 const newline = 10;
 
 /**
- * Lets an output that is a file lose lines instead of failing: a full disk does not stop the server that logs to it.
- * Lost lines are counted, and the count is reported as soon as a report can be written.
+ * If an output is a file, drops lines that cannot be written: a full disk does not stop the server that logs to this
+ * file. Lost lines are counted, and the count is reported as soon as a report can be written.
  */
 export class LostLines {
   readonly #fd: number;
@@ -18,8 +18,8 @@ export class LostLines {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param output - Written only by this class from now on. Only files are handled: a pipe or a terminal that fails
-   * once never works again.
+   * @param output - After this call, only this class may write to the output. Handles only files: a pipe or a terminal
+   * that fails once never works again.
    * @param report - Writes the report, one line, to the output.
    */
   constructor(output: Writable & { fd: number }, report: (lost: number) => void) {
@@ -37,7 +37,7 @@ export class LostLines {
     const bytes = Buffer.concat([start, chunk]);
     let written = 0;
     try {
-      // A nearly full file system may accept only a part.
+      // A nearly full file system may accept only a part of the bytes.
       while (written < bytes.length) written += writeSync(this.#fd, bytes, written);
       this.#endsInLine = false;
     } catch {
@@ -51,7 +51,7 @@ export class LostLines {
     const lost = this.#lost;
     this.#lost = 0;
     this.#report(lost);
-    // Do not count a lost report.
+    // A report that cannot be written is not counted as a lost line.
     if (this.#lost > 0) this.#lost = lost;
     else this.close();
   }

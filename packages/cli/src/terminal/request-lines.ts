@@ -12,14 +12,15 @@ import { linesOf, oneRow } from './rows.ts';
 /** Unchanged lines shown around a change. */
 const context = 3;
 /**
- * Beyond these counts of lines, and of changed lines, a comparison takes too long: the whole text is shown as replaced.
+ * The most lines, and the most changed lines, of a comparison: beyond these limits it takes too long, and the whole
+ * text is shown as replaced.
  */
 const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
- * Everything that a permission request is about, as lines without hidden characters: the agent's description, the call
- * with every argument and every file change, and the earlier call if it differs. The request's own fields override
- * those of `call`, the call's state in the turn.
+ * The whole content of a permission request, as lines without hidden characters: the agent's description, the call with
+ * every argument and every file change, and the earlier call if it differs. `call` is the call's state in the turn;
+ * fields of the request override its fields.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;
@@ -41,7 +42,7 @@ export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | un
   ];
 }
 
-/** A call, or some of its fields, without those that equal the question's title. */
+/** The lines of a call, or of some of its fields, without fields that equal the question's title. */
 function callLines(call: Partial<ShownCall>, title?: string): string[] {
   const { toolName, title: named, toolArguments = {}, diffs = [] } = call;
   const isNamed = named === undefined || named === title || named === toolName;
@@ -56,7 +57,10 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
   ];
 }
 
-/** Whether the value is the old or new text of a change (by the argument's name) and that change is shown whole. */
+/**
+ * Whether the argument's value repeats the old or the new text of a change that is shown whole. The argument's name
+ * tells which of the two texts.
+ */
 function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boolean {
   if (typeof value !== 'string' || !value.includes('\n')) return false;
   const isOld = /^old/i.test(name);
@@ -78,7 +82,7 @@ function argumentLines(name: string, value: unknown): string[] {
   return [`${oneRow(name)}:`, ...[first, ...more].map((line) => `    ${line}`)];
 }
 
-/** The locations that are named besides the arguments and the changes. */
+/** The locations that neither the arguments nor the changes name. */
 function locationLines({
   locations = [],
   toolArguments = {},

@@ -1,4 +1,4 @@
-/** Shows text of agents and people so that its rows cannot look like rows of Liminal's own. */
+/** Shows text of agents and people in rows that cannot look like Liminal's own rows. */
 import { markHidden } from '@liminal/protocol';
 
 /** The start of each row with text of an agent or a person. */
@@ -19,14 +19,14 @@ export function withMarkedRows(text: string): string {
   return text.replaceAll(lineBreak, `\n${mark}`);
 }
 
-/** Lines without hidden characters, with the mark before each row. */
+/** Returns the lines without hidden characters, and with the mark before each row. */
 export function markedRows(lines: readonly string[], columns: number): string[] {
   return lines.flatMap((line) => fitted(line, { first: mark, further: mark }, columns));
 }
 
 /**
- * A line in rows of at most `columns`, so that the terminal never wraps it. Further rows are indented by two more
- * columns than the line.
+ * Splits a line into rows of at most `columns`, so that the terminal never wraps the line. Every row after the first is
+ * indented by two more columns than the line.
  */
 export function fitted(
   line: string,
@@ -52,7 +52,7 @@ const plain = /^[ -~]*$/;
 function endWithin(text: string, room: number): number {
   if (plain.test(text.slice(0, room + 1))) return Math.min(room, text.length);
   let width = 0;
-  // A character is at least one UTF-16 unit long.
+  // Take at least one UTF-16 unit, so that the row has a character.
   for (const { segment, index } of segmenter.segment(text.slice(0, room + 64))) {
     width += widthOf(segment);
     if (width > room && index > 0) return index;

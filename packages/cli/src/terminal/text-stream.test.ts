@@ -30,7 +30,7 @@ function message(itemId: string, content: string, more: Partial<Message> = {}): 
 
 const show = (...items: Message[]) => stream.update({ turnId: 't', status: 'in_progress', items });
 
-test('text is written as it grows, each part once', () => {
+test('growing text is written as it arrives, each part once', () => {
   show(message('a', 'Hel'));
   show(message('a', 'Hello'));
   show(message('a', 'Hello'));
@@ -38,7 +38,7 @@ test('text is written as it grows, each part once', () => {
   expect(written).toBe('Hello, world');
 });
 
-test('SAFE: a character of several parts is written whole, however it is split', () => {
+test('SAFE: a character of several parts is written whole, even if it arrives in pieces', () => {
   const said = 'Now 👩🏽‍💻, क्‍ष and \u001b[1mbold\r\n';
   const writes: string[] = [];
   const pieces = new TextStream((text) => writes.push(text));
@@ -59,7 +59,7 @@ test('the next message begins on a new line', () => {
   expect(written).toBe('one\ntwo\n');
 });
 
-test('a retried text follows the text written before', () => {
+test('the text of a retried model call follows the text that was already written', () => {
   show(message('a', 'one two'));
   show(message('a', 'three'));
   expect(written).toBe('one two\nthree');

@@ -31,7 +31,8 @@ export class TextStream {
   #continue(itemId: string, content: string): void {
     const before = this.#written.get(itemId) ?? '';
     if (content === before) return;
-    // A repeated model call may produce another text: the written text stays, and the new text follows.
+    // If a model call is repeated, its text may differ: the text that was already written stays, and the new text
+    // follows.
     const isContinuation = content.startsWith(before) && this.#current === itemId;
     if (!isContinuation) this.breakLine();
     const text = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
@@ -50,12 +51,12 @@ export class TextStream {
 }
 
 const segmenter = new Intl.Segmenter();
-/** Longer than any visible character, in UTF-16 units. */
+/** How far back the search for an incomplete character goes, in UTF-16 units: longer than any visible character. */
 const reach = 64;
 
 /**
- * The end of a text that must be written together with the text that follows: part of a character or of an escape
- * sequence.
+ * The last part of a text if it may be an incomplete character or escape sequence: it must be written together with the
+ * text that follows.
  */
 function unsettled(text: string): string {
   const end = text.slice(-reach);

@@ -5,7 +5,7 @@ import { findTrace, traceStore } from './find-trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** A Langfuse that has this one trace from the n-th request on. */
+/** Starts a Langfuse that returns this one trace from the n-th request on. */
 async function langfuse(fromQuestion = 1) {
   const asked: string[] = [];
   const server = createServer(({ url = '', headers }, answer) => {
@@ -48,10 +48,10 @@ test('a missing trace, rejected keys, and an unreachable Langfuse are reported',
   );
 });
 
-test('another trace store is named by the URL of a trace', async () => {
+test('another trace store is given as the URL of a trace', async () => {
   const { host, asked, access } = await langfuse();
   const store = traceStore(access, `${host}/traces/{traceId}`);
-  // The other store gets no keys of Langfuse.
+  // The trace store that is not Langfuse gets no keys of Langfuse.
   await expect(findTrace(store!, traceId, soon)).rejects.toThrow(`${host} answered 401`);
   expect(asked).toEqual([`/traces/${traceId}`]);
   expect(traceStore(undefined)).toBeUndefined();

@@ -7,9 +7,9 @@ import type { TelemetryConfig } from '../config/telemetry.ts';
 import { isHttpUrl } from '../http-url.ts';
 import { fetchErrorReason } from '../send-spans.ts';
 
-/** A service that can be asked for a trace. */
+/** A service that returns a trace by its id. */
 export interface TraceStore {
-  /** The store's name for people. */
+  /** The store's display name. */
   name: string;
   /** The URL of a trace. */
   address: (traceId: string) => string;
@@ -51,7 +51,10 @@ function namedStore(address: string): TraceStore {
   };
 }
 
-/** Asks until the trace is found. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also when the time is over. */
+/**
+ * Requests the trace until the store has it. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also after the time
+ * limit.
+ */
 export async function findTrace(
   store: TraceStore,
   traceId: string,

@@ -9,7 +9,7 @@ const againMs = 100;
 interface HistoryCheckOptions {
   forMs: number;
   signal: AbortSignal;
-  /** Whether servers share a database, which projectors write. */
+  /** Whether several servers share the database: then projectors write history. */
   isShared: boolean;
 }
 
@@ -20,7 +20,7 @@ export async function checkHistory(
   { forMs, signal, isShared }: HistoryCheckOptions,
 ): Promise<void> {
   const end = performance.now() + forMs;
-  // A session is busy until its last run is in history.
+  // Wait until the session is idle: a session is busy until its last run is in history.
   while (!isAtRest((await requests.status(run.sessionId)).state)) {
     if (performance.now() > end) throw late(forMs, isShared);
     await delay(againMs, undefined, { signal });
@@ -52,7 +52,7 @@ function differences(one: Response, other: Response): string[] {
   return [...fields].filter((field) => !isDeepStrictEqual(ours[field], theirs[field]));
 }
 
-/** The run as sent in JSON: without undefined fields. */
+/** The run as it would be sent in JSON, without undefined fields. */
 function plain(run: Response): Record<string, unknown> {
   return JSON.parse(JSON.stringify(run)) as Record<string, unknown>;
 }

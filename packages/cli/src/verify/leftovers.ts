@@ -5,7 +5,7 @@ import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
-/** What a check creates, to remove it again in any case. */
+/** Everything that a check creates, and always removes again. */
 export class Leftovers {
   readonly #requests: Requests;
   #folder: string | undefined;
@@ -42,7 +42,7 @@ export class Leftovers {
     this.#log = { log, runId };
   }
 
-  /** Removes everything, and reports what was removed or is left. */
+  /** Removes everything that the check created, and reports what was removed and what could not be removed. */
   async remove(): Promise<Finding[]> {
     const findings = [await this.#removeSession(), await this.#removeFolder()];
     const failed = findings.filter((finding) => finding !== undefined);
@@ -78,7 +78,7 @@ export class Leftovers {
   async #removeFolder(): Promise<Finding | undefined> {
     if (this.#folder === undefined) return undefined;
     try {
-      // An agent that is being stopped may still write.
+      // Retry, because an agent that is being stopped may still write files.
       await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
       return undefined;
     } catch (error) {

@@ -7,15 +7,15 @@ import type { RunLog } from './run-log.ts';
 
 /** How often the server is asked whether the run has ended, in ms. */
 const askMs = 1_000;
-/** How long a run's end may take from the server to a reader of the log, in ms. */
+/** How long the end of a run may take until a reader of the log has it, in ms. */
 const graceMs = 3_000;
 
 interface ReadRunOptions {
   requests: Requests;
   runId: string;
-  /** Sends the prompt. Reading the log starts before. */
+  /** Sends the prompt; called once the log is being read. */
   send: () => Promise<unknown>;
-  /** What the agent waits for, as sentences; undefined while it works. */
+  /** Returns the reasons why the agent is silent, as sentences; undefined while it works. */
   waitsFor: () => string | undefined;
   report: Report;
   limitMs: number;
@@ -23,8 +23,8 @@ interface ReadRunOptions {
 }
 
 /**
- * Sends a prompt and reads its run to the end. Returns a sentence about what prevented that, or undefined; throws what
- * `send` throws.
+ * Sends a prompt and reads its run to the end. Returns undefined, or a sentence that says why the run could not be
+ * read. Throws the errors of `send`.
  */
 export async function readRun(
   log: RunLog,
@@ -85,7 +85,10 @@ async function readAll(
   }
 }
 
-/** Aborts `hasEnded` when `graceMs` have passed since the server reported the run's end: by then, the log must also contain that end. */
+/**
+ * Aborts `hasEnded` when `graceMs` have passed since the server reported the run's end: by that time, the log must also
+ * contain the end.
+ */
 async function watchServer(
   requests: Requests,
   runId: string,
@@ -106,7 +109,7 @@ async function hasRunEnded(requests: Requests, runId: string): Promise<boolean> 
     const { status } = await requests.getRun(runId);
     return status !== 'queued' && status !== 'in_progress';
   } catch {
-    // The run has not begun, or the server is briefly unreachable.
+    // Ignore the error: the run may not have begun, or the server may be unreachable for a moment.
     return false;
   }
 }

@@ -29,7 +29,7 @@ export class Report {
     else console.log(`trace_id: ${traceId}`);
   }
 
-  /** Prints an event as read from the log; only for programs. */
+  /** With `--json`, prints an event as read from the log. */
   event(event: object): void {
     if (this.#isJson) print({ type: 'event', event });
   }

@@ -22,7 +22,7 @@ const asked: EventPayload[] = [
 ];
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A turn in which the agent sends these pieces. */
+/** The events of a turn in which the agent sends these pieces of text. */
 const said = (...pieces: string[]): EventPayload[] => [
   ...asked,
   { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' },
@@ -45,7 +45,7 @@ const entriesOf = (events: readonly Record<string, unknown>[]): LogEntry[] =>
     value,
   }));
 
-/** The findings about these entries. */
+/** Returns the findings about these entries. */
 function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}): string[] {
   const run = new RunCheck({ ...expected, ...more });
   for (const entry of entries) run.take(entry);
@@ -55,7 +55,7 @@ function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}
 const checkRun = (payloads: EventPayload[], more?: Partial<typeof expected>) =>
   check(entriesOf(eventsOf(payloads)), more);
 
-/** The findings about a whole run after `plant` has changed the entries with these seqs. */
+/** The findings about a whole run in which `plant` has changed the entries with these seqs. */
 function checkPlanted(seqs: number[], plant: (event: StreamEvent) => Record<string, unknown>) {
   const planted = eventsOf(whole).map((one) => (seqs.includes(one.seq) ? plant(one) : { ...one }));
   return check(entriesOf(planted));
@@ -69,7 +69,7 @@ test('FR-001-36: a whole run passes, and its events are counted', () => {
 });
 
 describe('planted in the log', () => {
-  test('an entry without a trace context', () => {
+  test('an entry without a trace context is reported', () => {
     const without = (event: StreamEvent) => ({ ...event, traceContext: undefined });
     expect(checkPlanted([3], without)).toEqual(['FAIL  Entry 0-4 has no “traceContext”.']);
     expect(checkPlanted([3, 4, 7], without)).toEqual([
@@ -77,7 +77,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('an entry of another trace, and an entry with an invalid trace context', () => {
+  test('an entry of another trace, or with an invalid trace context, is reported', () => {
     const other = `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`;
     const of = (traceparent: string) => (event: StreamEvent) => ({
       ...event,
@@ -93,7 +93,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a gap, a repeated event, and an invalid event', () => {
+  test('a gap, a repeated event or an invalid event is reported', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check(entries.toSpliced(4, 1))).toEqual([
       'FAIL  There is a gap before Entry 0-6: seq 4 is missing.',
@@ -108,7 +108,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('an entry in the wrong place for its seq, or of another run', () => {
+  test('an entry whose id does not fit its seq, or that belongs to another run, is reported', () => {
     const [first, ...rest] = entriesOf(eventsOf(whole));
     expect(check([{ ...first!, id: '5-1' } as LogEntry, ...rest])).toEqual([
       'FAIL  Entry 0-1 has seq 0, so it must be entry 0-1.',
@@ -121,7 +121,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a run that was closed without its end, and an event after an end', () => {
+  test('a run that was closed without its end, or an event after the end, is reported', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check([...entries.slice(0, -1), { kind: 'closed' }])).toEqual([
       'FAIL  The run was closed without its end: its server was lost.',
@@ -133,7 +133,7 @@ describe('planted in the log', () => {
 });
 
 describe('an agent', () => {
-  test('that fails is reported with its own error alone', () => {
+  test('if the turn fails, only the turn’s own error is reported', () => {
     const error = { code: 'RATE_LIMITED', message: 'The model is overloaded.' };
     const line = 'FAIL  The turn failed (RATE_LIMITED): The model is overloaded.';
     expect(checkRun([...asked, { type: 'response_error', error }])).toEqual([line]);
@@ -143,7 +143,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('that sends no text, does not end its text, or withdraws it', () => {
+  test('an agent that sends no text, does not end its text, or withdraws it is reported', () => {
     expect(checkRun([...asked, end])).toEqual([
       'FAIL  The agent said nothing: there is no item_start of a message or of reasoning.',
     ]);
@@ -156,7 +156,7 @@ describe('an agent', () => {
 
   const long = 'Very small things come in lumps, and nobody knows which until they look.';
 
-  test('that sends its text in one piece', () => {
+  test('an agent that sends its text in one piece is reported', () => {
     const held =
       'instead of streaming: the model’s server, or a proxy in front of it, buffers the text.';
     expect(checkRun(said(long)).at(-1)).toBe(
@@ -170,7 +170,7 @@ describe('an agent', () => {
     expect(checkRun(none).at(-1)).toBe(`FAIL  The answer came whole, in no item_delta, ${held}`);
   });
 
-  test('that need not stream, or sends too little text to show it, passes with a note', () => {
+  test('an agent that need not stream, or sends too little text to show that it streams, passes with a note', () => {
     expect(checkRun(said(long), { streams: false }).at(-1)).toBe(
       'note  The answer came whole, in one item_delta: the agent does not stream.',
     );
@@ -179,7 +179,7 @@ describe('an agent', () => {
     );
   });
 
-  test('that asks for a permission', () => {
+  test('the title of an agent’s permission request is returned', () => {
     const run = new RunCheck(expected);
     const title = 'rm -r build';
     const question = { itemId: 'q', itemType: 'approval', approvalId: 'q', title } as const;

@@ -13,17 +13,17 @@ import {
 import { describeIssues } from '../config/errors.ts';
 import type { Finding } from '../finding.ts';
 
-/** One entry of a run's log as it was read; nothing of it is trusted yet. */
+/** One entry of a run's log, as read and not yet checked. */
 export type LogEntry =
   | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
   /** The run was closed without its terminal event. */
   | { kind: 'closed' }
-  /** The log had already dropped the events. */
+  /** The Response instead of the events, which the log had already dropped. */
   | { kind: 'snapshot'; run: Response };
 
-/** What every event of the run must contain. */
+/** Values that every event of the run must contain. */
 export interface ExpectedRun {
-  /** How the log is read, for people. */
+  /** Display name of the source of the entries, for example `XREAD of …`. */
   how: string;
   sessionId: string;
   runId: string;
@@ -46,10 +46,13 @@ const requiredFields = [
   'traceContext',
 ] as const;
 
-/** A shorter answer (in characters) may come in one piece even from an agent that streams. */
+/**
+ * The length (in characters) from which an answer must come in several pieces: a shorter answer may come in one piece
+ * even from an agent that streams.
+ */
 const short = 40;
 
-/** Compares the events of one run with what the log promises about them (seed 001, A.6). */
+/** Checks that the events of one run are as the log's documentation promises (seed 001, A.6). */
 export class RunCheck {
   readonly #expected: ExpectedRun;
   #state = emptyResponse();
@@ -65,14 +68,14 @@ export class RunCheck {
   readonly #open = new Set<string>();
   #deltas = 0;
   #done = 0;
-  /** The first sentence of each kind of fault, and how often that kind occurred. */
+  /** For each kind of fault: the sentence about the first fault, and the number of faults. */
   readonly #faults = new Map<string, { sentence: string; times: number }>();
 
   constructor(expected: ExpectedRun) {
     this.#expected = expected;
   }
 
-  /** Whether no more entries can arrive. */
+  /** Whether the log is complete, so that no more entries can arrive. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -137,7 +140,7 @@ export class RunCheck {
     if (lacks.length === 0) {
       this.#fault('form', `${name} is not a valid event: ${describeIssues(parsed.error)}.`);
     }
-    // The type of an invalid event still shows whether the run has ended.
+    // Look at the type even if the event is invalid: the type shows whether the run has ended.
     const { type } = value;
     if (type === 'response_done' || type === 'response_error') this.#isOver = true;
   }
@@ -211,7 +214,10 @@ export class RunCheck {
     );
   }
 
-  /** What is missing from a whole run; empty after other faults, since a faulty event may be the missing one. */
+  /**
+   * Findings about events that a whole run must have and that the checked run lacks. There are none if the run has
+   * faulty events, because one of those may be the event that seems to be missing.
+   */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];
     if (this.#agentItems.size === 0) {

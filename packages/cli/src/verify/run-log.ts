@@ -1,4 +1,7 @@
-/** The log that the check reads: Redis, read as any other program would, or the server's event stream. */
+/**
+ * The log that the check reads: the run's stream in Redis, read with plain commands as any other program would, or the
+ * server's event stream.
+ */
 import { type RunMessage, runMessages } from '@liminal/client';
 import type { Response } from '@liminal/protocol';
 import { openRunEntries } from '@liminal/storage/redis';
@@ -6,9 +9,9 @@ import type { SharedConfig } from '../config/shared.ts';
 import type { LogEntry } from './run-check.ts';
 
 export interface RunLog {
-  /** How the log is read, for people. */
+  /** Display name of the log, for example `XREAD of …`. */
   readonly how: string;
-  /** What to check if no events arrive. */
+  /** Advice for the case that no events arrive. */
   readonly advice: string;
   /** Resolves when the subscription is active, with the entries until the run ends or `signal` aborts. */
   open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
@@ -49,7 +52,7 @@ function entryOf({ id, fields }: { id: string; fields: Record<string, string> })
   return { kind: 'event', name: `Entry ${id}`, id, value };
 }
 
-/** A text that is not JSON stays a text: the check reports it. */
+/** Parses JSON; returns a text that is not JSON unchanged, and the check then reports it. */
 function json(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { AcpAgentControl } from './control.ts';
 import type { AgentScript } from './script.ts';
 
-// Tests start many of these processes.
+// The cache makes starts of scripted agents faster, because tests start many.
 const compileCache = fileURLToPath(
   new URL('../../../../node_modules/.cache/scripted-agent', import.meta.url),
 );
@@ -20,8 +20,9 @@ export interface AcpAgent {
 }
 
 /**
- * Writes a script to a folder, for any number of processes. They share their stored state (sessions, authentication),
- * as processes of an installed agent do. Close `control` at the end. Throws a `ZodError` for an invalid script.
+ * Writes a script to a folder, for any number of processes. The processes share their stored state (sessions,
+ * authentication), like the processes of an installed agent. Close `control` at the end. Throws a `ZodError` for an
+ * invalid script.
  */
 export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));

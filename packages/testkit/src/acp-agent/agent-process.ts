@@ -1,4 +1,4 @@
-/** One process of a scripted agent, as its test sees it. */
+/** A test's handle of one process of a scripted agent. */
 import type { Socket } from 'node:net';
 import type { Order } from './program/test-connection.ts';
 
@@ -20,7 +20,7 @@ export class AgentProcess {
     return !this.#socket.closed;
   }
 
-  /** Writes something on the process's stdout at once, whatever its script does: a string unchanged, or any JSON. */
+  /** Writes a string unchanged, or a value as JSON, to the process's stdout at once, without waiting for its script. */
   write(message: unknown): void {
     const line = typeof message === 'string' ? message : JSON.stringify(message);
     this.order({ type: 'say', text: `${line}\n` });
@@ -41,7 +41,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // The process has ended, but its connection has not closed yet.
+    // Ignore the error: the process has ended, but its connection has not closed yet.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

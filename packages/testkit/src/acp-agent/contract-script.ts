@@ -1,7 +1,10 @@
 /** A scripted agent with the features of every agent, each for one prompt. */
 import type { AgentScript, Step } from './script.ts';
 
-/** The prompts that `contractScript` answers: those of the provider's contract suite, and more with visible results. */
+/**
+ * The prompts that `contractScript` answers: those of the provider's contract suite, and further prompts with visible
+ * results.
+ */
 export const contractPrompts = {
   text: 'Say something.',
   tool: 'Use a tool.',

@@ -53,7 +53,7 @@ export class AcpAgentControl {
     return control;
   }
 
-  /** Replaces the script for processes that start from now on. */
+  /** Replaces the script for processes that start after this call. */
   async play(script: AgentScript): Promise<void> {
     await writeFile(join(this.#folder, 'script.json'), JSON.stringify(AgentScript.parse(script)));
   }
@@ -77,13 +77,13 @@ export class AcpAgentControl {
     return this.#waiting.until(() => this.#reached.get(gate));
   }
 
-  /** Lets every process pass this gate, now and later. */
+  /** Opens this gate for every process, also for processes that reach it later. */
   open(gate: string): void {
     this.#open.add(gate);
     for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
   }
 
-  /** Makes the newest process write this on its stdout at once: a string unchanged, or any JSON. */
+  /** Makes the newest process write `message` on its stdout at once: a string unchanged, any other value as JSON. */
   write(message: unknown): void {
     this.#newest().write(message);
   }
@@ -93,7 +93,7 @@ export class AcpAgentControl {
     return this.#newest().crash();
   }
 
-  /** The first `count` programs that the agents have started, once there are so many. */
+  /** The first `count` programs that the agents have started, as soon as they have started that many. */
   children(count = 1): Promise<number[]> {
     return this.#waiting.until(() => {
       const pids = this.processes.flatMap((one) => one.children);
@@ -127,7 +127,7 @@ export class AcpAgentControl {
         this.#waiting.notify();
       }
     } catch (error) {
-      // A killed process may leave unread data.
+      // A killed process may leave data that was not read yet.
       if (!(error instanceof Error && 'syscall' in error)) throw error;
     }
   }
@@ -136,7 +136,7 @@ export class AcpAgentControl {
     const started = new AgentProcess(pid, socket);
     started.order({ type: 'open', gates: [...this.#open] });
     this.processes.push(started);
-    // This process connected only after the others were ended.
+    // This process connected only after `close` had ended the others.
     if (this.#isClosed) void started.crash();
     return started;
   }

@@ -1,6 +1,6 @@
 /**
  * The script of an ACP agent: JSON, so that it can be passed to its process. Messages to the client are sent unchanged
- * and unchecked: breaking the protocol is the purpose.
+ * and unchecked: tests use this to break the protocol.
  *
  * Strings in `update`, `message`, `raw` and `request` may contain `{{cwd}}`, `{{sessionId}}`, `{{prompt}}`, `{{i}}` (in
  * `repeat`), `{{requestId}}` (of the call being played), and `{{name.path}}`: a value from the answer to the request
@@ -11,7 +11,10 @@ import { z } from 'zod';
 const loose = z.record(z.string(), z.unknown());
 
 const Branch = z.strictObject({
-  /** A part of the answer's JSON. The first branch whose text the answer contains, or that has no `when`, is played. */
+  /**
+   * A text that the answer's JSON must contain. The first branch whose text the answer contains, or that has no `when`,
+   * is played.
+   */
   when: z.string().optional(),
   get steps(): z.ZodArray<typeof Step> {
     return z.array(Step);
@@ -23,7 +26,9 @@ const Request = z.strictObject({
   method: z.string(),
   /** `sessionId` is added if it is missing. */
   params: loose.optional(),
-  /** Set it to use an id twice, or one of a forbidden type; otherwise ids count from 1000. */
+  /**
+   * The request's id; by default, ids count from 1000. Set it to send the same id twice, or an id of a forbidden type.
+   */
   id: z.unknown().optional(),
   /** The name of the answer in `{{name.path}}`. */
   as: z.string().optional(),
@@ -33,9 +38,9 @@ const Request = z.strictObject({
 });
 
 const Spawn = z.strictObject({
-  /** Default: a program that far outlives the test. */
+  /** The program; by default one that runs much longer than the test. */
   argv: z.array(z.string()).optional(),
-  /** Starts the program in a session of its own, like a daemon. */
+  /** Starts the program in a new session (`setsid`), like a daemon. */
   detached: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
   /** Keeps the agent's stdout open after the agent has ended. */
@@ -49,17 +54,17 @@ const Step = z.union([
   z.strictObject({ think: z.string() }),
   /** A `session/update` with this body; `sessionId` selects another session than the turn's. */
   z.strictObject({ update: loose, sessionId: z.unknown().optional() }),
-  /** Any JSON as a line. */
+  /** Sends any JSON as a line. */
   z.strictObject({ message: z.unknown() }),
-  /** Any text; `end` closes the line. Default: a line feed. */
+  /** Sends any text as a line; `end` is the end of the line, by default a line feed. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
-  /** Bytes in base64, without a line feed, for invalid UTF-8. */
+  /** Sends bytes, given in base64, without a line feed: for invalid UTF-8. */
   z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
-  /** Waits until the test opens the gate. */
+  /** Waits until the test opens this gate. */
   z.strictObject({ gate: z.string() }),
   z.strictObject({ pauseMs: z.number() }),
-  /** So many message chunks, so many a second, or as fast as the client reads: see flood.ts. */
+  /** Sends this many message chunks, at this many a second, or as fast as the client reads. See flood.ts. */
   z.strictObject({
     flood: z.strictObject({
       count: z.number().int(),
@@ -67,7 +72,7 @@ const Step = z.union([
       rate: z.number().optional(),
     }),
   }),
-  /** So many lines of the protocol, most of them broken, the same for the same seed: see fuzz.ts. */
+  /** Sends `count` lines of the protocol, most of them broken; the same lines for the same seed. See fuzz.ts. */
   z.strictObject({
     fuzz: z.strictObject({ seed: z.number().int(), count: z.number().int() }),
   }),
@@ -79,7 +84,7 @@ const Step = z.union([
       },
     }),
   }),
-  /** Answers the prompt; steps may follow. A turn without this step ends with `end_turn`. */
+  /** Answers the prompt with this stop reason; steps may follow. Without this step, the turn ends with `end_turn`. */
   z.strictObject({ stop: loose }),
   /** Answers the request with this result. */
   z.strictObject({ result: z.unknown() }),
@@ -97,9 +102,9 @@ const Step = z.union([
   z.strictObject({
     exit: z.strictObject({ code: z.number().int().optional(), signal: z.string().optional() }),
   }),
-  /** Never answers the request, but still reads: a cancelled turn still ends. */
+  /** Never answers the request, but continues to read messages, so that a cancelled turn still ends. */
   z.strictObject({ hang: z.literal(true) }),
-  /** Neither reads nor writes any more, but lives; the test sees the process reach the gate `silence`. */
+  /** The process keeps running, but stops reading and writing; the test sees it reach the gate `silence`. */
   z.strictObject({ silence: z.literal(true) }),
   z.strictObject({ spawn: Spawn }),
   z.strictObject({ stderr: z.string() }),
@@ -123,7 +128,7 @@ const Turn = z.strictObject({
   /** A part of the prompts that this turn answers; without it, every prompt that no earlier turn answers. */
   when: z.string().optional(),
   steps: z.array(Step),
-  /** The effect of `session/cancel` on this turn; default: the script's. */
+  /** The effect of `session/cancel` on this turn; by default the effect that the script defines. */
   cancel: CancelReply.optional(),
   /** Played when the turn is cancelled, before its prompt is answered. */
   onCancel: z.array(Step).optional(),
@@ -156,15 +161,15 @@ export const AgentScript = z.strictObject({
       fork: z.boolean().optional(),
     })
     .optional(),
-  /** `session/list` returns so many sessions at a time. */
+  /** `session/list` returns at most this many sessions at a time. */
   listPageSize: z.number().int().optional(),
   /** The behaviour of `session/list` without a folder; default: it returns the sessions of all folders. */
   listWithoutFolder: z.enum(['refuse', 'empty']).optional(),
   /** Earlier sessions, in addition to those that the agent's processes have made. */
   sessions: z.array(StoredSession).optional(),
-  /** `session/load` is answered first; its replay follows, with so many ms between updates. */
+  /** `session/load` is answered before its replay, whose updates follow with this many ms between them. */
   replaysAfterAnswer: z.number().optional(),
-  /** A session is stored only at its first prompt, as Codex does. */
+  /** The agent stores a session only at its first prompt, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),
   /** Sessions are rejected (-32000) until `authenticate` has been called, by any process. */
   needsAuth: z.boolean().optional(),
@@ -174,9 +179,9 @@ export const AgentScript = z.strictObject({
   secondPrompt: z.enum(['queue', 'error', 'never', 'concurrent']).optional(),
   /** Played when a process starts, before it reads anything. */
   onStart: z.array(Step).optional(),
-  /** Played when a method is called, before its default answer unless the steps answer it. */
+  /** Steps that are played when a method is called. If the steps do not answer the call, the default answer follows. */
   on: z.record(z.string(), z.array(Step)).optional(),
-  /** The process stays alive when its stdin ends, as Codex does. */
+  /** The process keeps running when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
 });

@@ -1,6 +1,7 @@
 /**
- * Behaviour of real agents that is easily handled wrongly, each as a scripted agent that shows it at any prompt: seen
- * in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and claude-agent-acp.
+ * Behaviours of real agents that are easily handled wrongly. Each is a scripted agent that shows the behaviour at any
+ * prompt. These behaviours were seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and
+ * claude-agent-acp.
  */
 import type { AgentScript, Step } from './script.ts';
 
@@ -41,7 +42,7 @@ const refused = {
 };
 
 export const shapes = {
-  /** Gemini CLI: stops a loop with a reason of its own. */
+  /** Gemini CLI: ends a loop with a stop reason that ACP does not have. */
   stepLimit: onAnyPrompt({ say: 'Once more.' }, { stop: { stopReason: 'max_turn_requests' } }),
 
   /** Gemini CLI: creates a file only after an error with certain words has reported that the file is missing. */
@@ -93,7 +94,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Qwen Code: besides an edit's diff it sends data for its own page. */
+  /** Qwen Code: sends data for its own page in addition to an edit's diff. */
   editWithJson: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -106,7 +107,7 @@ export const shapes = {
     },
   }),
 
-  /** GitHub Copilot: the content that it has read is a string in `content`. */
+  /** GitHub Copilot: the content of a file that it has read is a string in `content`. */
   contentAsString: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -118,7 +119,7 @@ export const shapes = {
     },
   }),
 
-  /** Most agents: text follows a tool's end at once, with nothing between. */
+  /** Most agents: text follows directly after a tool's end. */
   textAroundEnd: onAnyPrompt(
     {
       update: {
@@ -144,7 +145,7 @@ export const shapes = {
     { say: 'Then I leave it.' },
   ),
 
-  /** Cline: its provider is an option of the category `model`, and comes first. */
+  /** Cline: the first option of the category `model` is the provider, not the model. */
   providerFirst: {
     session: {
       configOptions: [
@@ -154,7 +155,7 @@ export const shapes = {
     },
   },
 
-  /** pi: its modes are also a config option. */
+  /** pi: the modes are sent twice, as modes and as a config option. */
   modesTwice: {
     session: {
       modes: {

@@ -2,12 +2,12 @@
 export class Waiting {
   readonly #checks = new Set<() => void>();
 
-  /** Reports that something has happened. */
+  /** Makes all waiting calls of `until` look again. */
   notify(): void {
     for (const check of this.#checks) check();
   }
 
-  /** The result of `look`, now or as soon as it is defined. */
+  /** Resolves with the result of `look` as soon as that is defined, perhaps at once. */
   until<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {

@@ -10,7 +10,7 @@ import { Dialogue } from '../acp-schema/checked-stream.ts';
 export interface AcpMessage {
   id?: string | number | null;
   method?: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect the messages with expectations of their own
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test checks the messages with its own expectations
   params?: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   result?: any;
@@ -44,7 +44,7 @@ export class AcpEditor {
 
   constructor({ command, args, cwd, env }: AcpEditorOptions) {
     this.#child = spawn(command, args, { cwd, env, stdio: 'pipe' });
-    // Ignored, because an agent that has ended reads no more; its exit code shows why.
+    // Ignore errors of writing: an agent that has ended reads no more, and its exit code shows why.
     this.#child.stdin!.on('error', () => {});
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
@@ -93,7 +93,7 @@ export class AcpEditor {
     return result;
   }
 
-  /** Initialises the connection, as an editor does first. */
+  /** Initialises the connection: the first step of an editor. */
   async initialize(clientCapabilities: object = {}): Promise<void> {
     await this.result('initialize', { protocolVersion: 1, clientCapabilities });
   }
@@ -126,7 +126,8 @@ export class AcpEditor {
     for (;;) {
       const message = this.received[index];
       if (message) return message;
-      if (this.#isOver) throw new Error(`The agent ended without sending it.\n${this.stderr}`);
+      if (this.#isOver)
+        throw new Error(`The agent ended without sending the expected message.\n${this.stderr}`);
       await this.#changed.promise;
     }
   }
@@ -171,7 +172,8 @@ export class AcpEditor {
   }
 
   /**
-   * Closes the connection as an editor that is closed; resolves with the agent's exit code. Throws the problems found.
+   * Closes the connection, like an editor that is closed; resolves with the agent's exit code. Throws the problems
+   * found.
    */
   async end(): Promise<number> {
     this.#child.stdin!.end();

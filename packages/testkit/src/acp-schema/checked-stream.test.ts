@@ -33,7 +33,7 @@ test.each([
   expect(updateProblems(update)).not.toEqual([]);
 });
 
-test('accepts drafts if they are requested', () => {
+test('messages of the protocol’s drafts are accepted if the caller allows drafts', () => {
   expect(updateProblems({ sessionUpdate: 'plan_removed', planId: 'plan-1' }, 'unstable')).toEqual(
     [],
   );
@@ -86,7 +86,7 @@ test.each<[string, AnyMessage, string]>([
   expect(problems).toEqual([expect.stringContaining(named), expect.stringContaining(named)]);
 });
 
-test('reports an answer that does not match its request', async () => {
+test('an answer of another form than its request needs is reported', async () => {
   const problems: string[] = [];
   const [here, there] = connectedPair();
   const checked = checkedStream(here, { onProblem: ({ message }) => problems.push(message) });

@@ -24,7 +24,10 @@ export function requestProblems(method: string, params: unknown): string[] {
 }
 
 export interface CheckedStreamOptions {
-  /** Without it, a problem is thrown where nothing catches it, so that the test run fails, and the stream ends. */
+  /**
+   * Gets each problem. Without `onProblem`, a problem ends the stream, and is thrown where nothing catches it, so that
+   * the test run fails.
+   */
   onProblem?: (problem: Error) => void;
 }
 
@@ -57,7 +60,7 @@ function fail(problem: Error): never {
   throw problem;
 }
 
-/** The open requests of each side: an answer does not name its method. */
+/** The open requests of each side: an answer does not contain the method of its request. */
 export class Dialogue {
   readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
 
@@ -75,7 +78,7 @@ export class Dialogue {
     if ('error' in message) {
       return schemaOf('unstable').problems('Error', message.error, { exactly: true });
     }
-    // A request that could not be read is answered without an id.
+    // The answer to a request that could not be read has no id.
     if (method === undefined) return [`No request has the id ${message.id}.`];
     return problemsOf(method, 'Response', message.result ?? {});
   }
@@ -86,7 +89,7 @@ function problemsOf(
   kind: 'Request' | 'Response' | 'Notification',
   value: unknown,
 ): string[] {
-  // By the protocol, these methods are free extensions.
+  // The protocol leaves methods that begin with `_` to extensions.
   if (method.startsWith('_')) return [];
   const schema = schemaOf('unstable');
   const name = schema.nameOf(method, kind);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** The stable protocol, or also its drafts. */
+/** `unstable` also has the drafts of the protocol. */
 export type AcpEdition = 'stable' | 'unstable';
 
 /** The method whose parameters or result a definition describes, and the side that handles it. */
@@ -35,7 +35,7 @@ export class AcpSchema {
     this.#exact = compiler(closed({ $defs }) as Schema);
   }
 
-  /** Undefined if the method has no such definition. */
+  /** The name of the definition of a method's parameters or result; undefined if the schema has no such definition. */
   nameOf(method: string, kind: 'Request' | 'Response' | 'Notification'): string | undefined {
     return Object.keys(this.#defs).find(
       (name) => this.#defs[name]?.['x-method'] === method && name.endsWith(kind),
@@ -64,7 +64,7 @@ export class AcpSchema {
 }
 
 function compiler(schema: Schema): Ajv2020 {
-  // Number formats (int32 …) only repeat the bounds.
+  // Do not check number formats (int32 …): they only repeat the bounds.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   return ajv.addSchema({ $id: 'acp', $defs: schema.$defs });
 }
@@ -72,8 +72,9 @@ function compiler(schema: Schema): Ajv2020 {
 const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
 
 /**
- * The schema without additional fields: closed where an object is used, not where it is defined, because definitions
- * are combined by `allOf`. Free parts (`_meta`, a tool's raw input) stay free.
+ * The schema with additional fields forbidden. Additional fields are forbidden where a definition is used and not in
+ * the definition, because `allOf` combines definitions. Parts that may contain any fields (`_meta`, a tool's raw input)
+ * stay unchanged.
  */
 function closed(schema: Schema): unknown {
   const used = (value: unknown): unknown => {

@@ -19,11 +19,11 @@ export interface Naming {
   ids?: 'first' | 'second' | 'each' | 'never' | 'fresh';
   /** The call's index among the calls (OpenAI), none, or 0 for every call. */
   index?: 'own' | 'none' | 'zero';
-  /** The name is in every piece, not only in the first. */
+  /** Sends the name in every piece, not only in the first. */
   repeatsName?: boolean;
-  /** Name and arguments are sent in one piece. */
+  /** Sends name and arguments in one piece. */
   isWhole?: boolean;
-  /** The arguments are sent in one piece, as an object instead of JSON text. */
+  /** Sends the arguments in one piece, as an object instead of JSON text. */
   asObject?: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface TokenUsage {
 
 /** How the stream is written. */
 export interface Manner {
-  /** The place of usage: last if the request asks for it (OpenAI), in each chunk, or nowhere. */
+  /** The chunk that contains usage: the last one if the request asks for usage (OpenAI), each chunk, or none. */
   usagePlace?: 'asked' | 'each' | 'never';
   /** Null: no reason. Default: `tool_calls` if there are calls, else `stop`. */
   finishReason?: string | null;
@@ -64,13 +64,13 @@ export interface Manner {
   isMarked?: boolean;
   /** What ends a line. Default: a line feed. */
   lineEnd?: '\n' | '\r\n';
-  /** A comment before each event. */
+  /** Sends a comment before each event. */
   comment?: string;
-  /** Each event is written in pieces of so many bytes, which split characters of several bytes. */
+  /** Writes each event in pieces of this many bytes, which also split characters of several bytes. */
   pieceBytes?: number;
   /** Adds empty deltas, and deltas with empty or absent content. */
   hasEmpties?: boolean;
-  /** An error object instead of the end. */
+  /** Sends an error object in place of the end of the stream. */
   error?: unknown;
   headers?: Record<string, string>;
 }
@@ -85,7 +85,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   headers: Record<string, string>;
-  /** An object is sent as JSON, a text unchanged. */
+  /** The body: an object is sent as JSON, a text as it is. */
   body: unknown;
 }
 
@@ -115,7 +115,7 @@ export const refusal = (parts: Parts, pace: Pace = {}): TextItem => ({
   ...pace,
 });
 
-/** A tool call, with JSON arguments or any text. By default the server makes its id. */
+/** A tool call, with JSON arguments or any text. By default, the server makes the id of the call. */
 export const call = (
   name: string,
   input: Record<string, unknown> | Parts,

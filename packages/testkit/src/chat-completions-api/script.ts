@@ -5,13 +5,13 @@ import type { ChatRequest } from './request.ts';
 /** The model's answers: a list that is used up in order, or a function of each request. */
 export type ChatScript = ScriptOf<ChatRequest, ChatReply>;
 
-/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
+/** Clients do not retry a 400, so a test whose script is too short fails at once, with the reason. */
 export const exhausted = (request: ChatRequest): ChatReply =>
   httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
 /**
- * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains. Equal
- * prompts are distinguished by the messages before them.
+ * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains. The number
+ * of earlier messages distinguishes equal prompts.
  */
 export const byPrompt = (entries: Record<string, ChatReply[]>): ChatScript =>
   answerByPrompt(

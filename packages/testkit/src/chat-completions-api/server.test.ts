@@ -61,7 +61,7 @@ const said = (body: string, field = 'content'): string =>
     .map((delta) => (delta[field] as string | null | undefined) ?? '')
     .join('');
 
-/** The pieces of calls, flat. */
+/** The pieces of all tool calls, in one list. */
 const pieces = (body: string) =>
   deltas(body).flatMap(({ tool_calls: calls = [] }) =>
     (calls as Record<string, unknown>[]).map(({ function: said, type: _type, ...rest }) => ({
@@ -85,7 +85,7 @@ test('content is streamed in chunks, with usage in a last chunk without choices 
   expect(await played()).not.toContain('usage');
 });
 
-test('each server has its own field for reasoning, and refusals have theirs', async () => {
+test('the field for reasoning depends on the server, and refusals have a field of their own', async () => {
   await start([answer([thinking('a'), thinking('b', { field: 'reasoning' }), refusal('no')])]);
   const body = await played();
   expect([said(body, 'reasoning_content'), said(body, 'reasoning'), said(body, 'refusal')]).toEqual(
@@ -134,7 +134,7 @@ test('the pieces of interleaved calls alternate', async () => {
   ]);
 });
 
-test('usage can be everywhere or nowhere, and the end can lack its reason and its mark', async () => {
+test('usage can be in each chunk or in none, and the end of the stream can lack the finish reason and `[DONE]`', async () => {
   await start([
     answer('a', { usagePlace: 'each', isMarked: false }),
     answer('b', { usagePlace: 'never', finishReason: null }),
@@ -148,7 +148,7 @@ test('usage can be everywhere or nowhere, and the end can lack its reason and it
   expect(chunks(nowhere).filter(({ choices }) => choices[0]?.finish_reason != null)).toEqual([]);
 });
 
-test('lines can end differently, with comments and empty deltas between them', async () => {
+test('lines can have other line ends, and comments and empty deltas between them', async () => {
   await start([answer('a', { lineEnd: '\r\n', comment: 'ping', hasEmpties: true })]);
   const body = await played();
   expect(body.startsWith(': ping\r\n\r\ndata: {')).toBe(true);
@@ -194,7 +194,7 @@ test('errors have OpenAI’s format, or another server’s', async () => {
   });
 });
 
-test('it lists models, and has no Responses API', async () => {
+test('the server lists models, and has no Responses API', async () => {
   await start([]);
   const models = await (await fetch(`${api?.url}/models`)).json();
   expect(models).toMatchObject({ data: [{ id: 'scripted-model' }, { id: 'scripted-model-mini' }] });
@@ -203,7 +203,7 @@ test('it lists models, and has no Responses API', async () => {
   expect(api?.unknown).toEqual(['POST /v1/responses']);
 });
 
-test('a request whose client disconnects is reported as left', async () => {
+test('if a client disconnects during its request, the server reports this', async () => {
   const silence = gate();
   await start([held(silence, answer('never'))]);
   const leaving = new AbortController();
@@ -212,7 +212,7 @@ test('a request whose client disconnects is reported as left', async () => {
   expect(await api!.requests[0]!.left).toBeUndefined();
 });
 
-test('byPrompt answers each prompt from its own start, and reads tool results', async () => {
+test('byPrompt answers each prompt from the start of its entry, and continues after tool results', async () => {
   await start(byPrompt({ count: [answer('one'), answer('two')], other: [answer('else')] }));
   const user = (content: string) => ({ role: 'user', content });
   const ask = async (...messages: object[]): Promise<string> => said(await played({ messages }));

@@ -30,7 +30,7 @@ export interface ChatCompletionsApi {
 export async function startChatCompletionsApi(options: {
   script: ChatScript;
   models?: ScriptedModels;
-  /** The answer for unknown addresses. Default: that of Go's servers. */
+  /** The answer for unknown addresses; by default the 404 of servers written in Go. */
   notFound?: ErrorReply;
 }): Promise<ChatCompletionsApi> {
   const { models = defaultModels, notFound = otherError(404, '404 page not found') } = options;

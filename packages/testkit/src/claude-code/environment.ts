@@ -16,6 +16,6 @@ export const claudeEnvironment = (home: string, apiUrl: string): Record<string, 
   DISABLE_TELEMETRY: '1',
   DISABLE_ERROR_REPORTING: '1',
   CLAUDE_CODE_MAX_RETRIES: '2',
-  // The tools of MCP servers are ready for the first message, even on a busy machine.
+  // Makes Claude Code wait until the tools of MCP servers are ready before the first message, even on a busy machine.
   MCP_CONNECTION_NONBLOCKING: 'false',
 });

@@ -1,7 +1,7 @@
 import { Normaliser } from '../recording/normaliser.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** The keys under which Claude Code names a task or an agent; their ids have no pattern. */
+/** The keys under which Claude Code names a task or an agent; the ids of tasks and agents have no pattern. */
 const taskIdKeys = new Set([
   'task_id',
   'agent_id',

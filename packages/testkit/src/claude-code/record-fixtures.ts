@@ -5,7 +5,7 @@
  *     npm run record -w @liminal/testkit -- text tool-edit
  *
  * Run it after an upgrade of `@anthropic-ai/claude-agent-sdk` and read the difference, which shows the program's
- * changes. It needs neither a key nor a network.
+ * changes. Recording needs no key and no network.
  */
 import { claudeCases } from './cases/index.ts';
 import { claudeFixtures } from './fixtures.ts';

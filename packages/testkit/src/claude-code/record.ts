@@ -64,7 +64,7 @@ export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRe
   }
 }
 
-/** Messages after the last turn depend on how soon the process is closed. */
+/** Leave out messages after the last turn, which depend on the moment at which the process is closed. */
 function untilLastResult(entries: RecordedEntry[]): RecordedEntry[] {
   const last = entries.findLastIndex((entry) => 'sdk' in entry && entry.sdk.type === 'result');
   return entries.slice(0, last + 1);

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The real `codex`: this platform's program itself, not the script that starts it. It is an optional dependency; throws
- * if it is not installed.
+ * The real `codex`: this platform's program itself, not the script that starts it. Codex is an optional dependency;
+ * throws if Codex is not installed.
  */
 export function codexBinary(): string {
   const codex = createRequire(require.resolve('@openai/codex/package.json'));

@@ -8,7 +8,8 @@ import { codexEnvironment } from './codex-home.ts';
 import type { RpcMessage } from './recording.ts';
 
 /**
- * The real `codex app-server`, read and written line by line, with nothing between that could lose or change a line.
+ * The real `codex app-server`, read and written line by line, without a library in between that could lose or change a
+ * line.
  */
 export class CodexProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;

@@ -23,7 +23,10 @@ const model = (slug: string, displayName: string, levels: string[]) => ({
   input_modalities: ['text', 'image'],
 });
 
-/** A catalog in the format of the one built into Codex: one model with a choice of efforts, and one without. */
+/**
+ * A catalog in the format of Codex's built-in catalog, with a model that has a choice of efforts and a model that has
+ * none.
+ */
 export const scriptedModels = [
   model('scripted', 'Scripted', ['medium', 'low', 'high']),
   model('scripted-mini', 'Scripted Mini', ['low']),

@@ -4,8 +4,8 @@
  *     npm run record:codex -w @liminal/testkit            # all
  *     npm run record:codex -w @liminal/testkit -- text command
  *
- * Run it after an upgrade of `@openai/codex` and read the difference, which shows the program's changes. It needs
- * neither a key nor a network.
+ * Run it after an upgrade of `@openai/codex` and read the difference, which shows the program's changes. Recording
+ * needs no key and no network.
  */
 import { codexCases } from './cases/index.ts';
 import { codexFixtures } from './fixtures.ts';

@@ -20,7 +20,7 @@ export interface RecordedCase {
   /** Files in the project folder. */
   files?: Record<string, string | Buffer>;
   codex?: CodexHomeOptions;
-  /** `gate` is the client's gate. */
+  /** The model's answers. `gate` is the gate that the client opens. */
   script: (workspace: Workspace, gate: Gate) => ModelScript;
   /** The result for a request of Codex; undefined leaves it unanswered. Default: everything is allowed. */
   permit?: (request: RpcMessage, client: RecordingClient) => Promise<unknown>;
@@ -31,7 +31,7 @@ const patienceMs = 30_000;
 
 /** Notifications that Codex sends at random times and that no client needs: their place among the lines varies. */
 const leftOut = new Set([
-  // For example, that the machine has no sandbox program.
+  // `configWarning` is about this machine, for example that it has no sandbox program.
   'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',
@@ -47,7 +47,7 @@ const Opened = z.looseObject({ thread: z.looseObject({ id: z.string() }) });
 const Announced = z.looseObject({ item: z.looseObject({ type: z.string() }) });
 const Begun = z.looseObject({ turn: z.looseObject({ id: z.string() }) });
 
-/** Matches the announcement of an item. */
+/** Matches the message that announces an item. */
 export const startsItem =
   (type: string) =>
   ({ method, params }: RpcMessage): boolean =>
@@ -249,14 +249,14 @@ export class RecordingClient {
     }
   }
 
-  /** Resolves when the program had time to send more messages, and sent none. */
+  /** Resolves when the program has sent no message for some time. */
   async silence(): Promise<void> {
     const said = this.#received.length;
     await sleep(1500);
     if (this.#received.length > said) await this.silence();
   }
 
-  /** The first matching message, past or future: for messages with an id of their own. */
+  /** Resolves with the first matching message, past or future. For messages with a unique id. */
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const found = this.#received.find((message) => matches(message));
@@ -284,7 +284,7 @@ export class RecordingClient {
     this.#process?.send(message);
   }
 
-  /** An answer and notifications at the same time arrive in any order: the answer is recorded first. */
+  /** If an answer and notifications arrive at the same time, their order varies, so the answer is recorded first. */
   #receive(message: RpcMessage): void {
     if (message.method === undefined) {
       this.#open.delete(message.id);
@@ -336,7 +336,7 @@ export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   }
 }
 
-/** The name and version: the rest of the user agent describes the machine. */
+/** The name and version in Codex' user agent, whose other parts describe the machine. */
 const agentIn = (userAgent: string): string => {
   const version = /\/(\d+\.\d+\.\d+)/.exec(userAgent)?.[1] ?? userAgent;
   return `codex-app-server ${version}`;

@@ -21,7 +21,10 @@ export const CodexRecording = z.object({
   about: z.string(),
   /** The name of the recorded program. */
   agent: z.string(),
-  /** When each entry was seen, in ms since the program was started. Kept separately, because the times vary. */
+  /**
+   * When each entry was seen, in ms since the program was started. Times are not part of the entries, because they vary
+   * from run to run.
+   */
   times: z.array(z.number()),
   entries: z.array(RecordedLine),
 });

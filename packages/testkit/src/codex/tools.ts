@@ -3,11 +3,11 @@ import { customCall, functionCall, type CallItem } from '../responses-api/reply.
 type CallOptions = Parameters<typeof functionCall>[2];
 
 interface CommandOptions {
-  /** How long the model waits before it reads the output, in ms. Codex waits at least 250. */
+  /** How long the model waits before it reads the output, in ms. Codex waits at least 250 ms. */
   yieldMs?: number;
   /** Why the command must run outside the sandbox: with the approval policy `on-request`, Codex asks for permission. */
   escalate?: string;
-  /** Whether the command has a terminal, and with it an input. */
+  /** Whether the command runs in a terminal; only then can the model write to its input. */
   tty?: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface GeminiRequest {
 export type GeminiPart = Record<string, unknown> | StreamIncident;
 
 export interface GeminiReply {
-  /** Not 200: an error in the API's format. */
+  /** The HTTP status; any status but 200 sends an error in the API's format. */
   status: number;
   parts: GeminiPart[];
 }

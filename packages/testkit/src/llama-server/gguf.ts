@@ -12,7 +12,7 @@ export type GgufValue =
 
 export interface GgufTensor {
   name: string;
-  /** The length of a row comes first. */
+  /** The dimensions; the first is the length of a row. */
   shape: readonly number[];
   values: Float32Array;
 }
@@ -28,7 +28,8 @@ export function ggufFile(
   values: Readonly<Record<string, GgufValue>>,
   tensors: readonly GgufTensor[],
 ): Buffer {
-  if (endianness() !== 'LE') throw new Error('Models are made on little-endian machines only.');
+  if (endianness() !== 'LE')
+    throw new Error('Model files can be made only on little-endian machines.');
   const pairs = Object.entries(values);
   const head = [Buffer.from('GGUF'), uint32(version), uint64(tensors.length), uint64(pairs.length)];
   for (const [key, value] of pairs) head.push(text(key), typed(value));
@@ -67,7 +68,7 @@ function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
 }
 
-/** `size` bytes that `write` fills. */
+/** Returns `size` bytes, filled by `write`. */
 function made(size: number, write: (bytes: Buffer) => void): Buffer {
   const bytes = Buffer.alloc(size);
   write(bytes);

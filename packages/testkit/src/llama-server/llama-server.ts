@@ -11,9 +11,9 @@ export interface LlamaServer {
 }
 
 export interface LlamaServerOptions {
-  /** A file of a model. */
+  /** The bytes of a model's file. */
   model: Buffer;
-  /** The most tokens of a conversation. */
+  /** The size of the context window, in tokens. */
   contextLength: number;
   args?: readonly string[];
 }
@@ -26,7 +26,9 @@ export async function startLlamaServer({
 }: LlamaServerOptions): Promise<LlamaServer> {
   const program = process.env['LLAMA_SERVER'];
   if (!program) {
-    throw new Error('LLAMA_SERVER names no llama-server. Run npm run llama, which builds one.');
+    throw new Error(
+      'LLAMA_SERVER names no llama-server. Run npm run llama, which builds a llama-server.',
+    );
   }
   const folder = await makeFolder('llama');
   const file = join(folder, 'tiny.gguf');

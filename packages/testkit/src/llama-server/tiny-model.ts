@@ -6,8 +6,8 @@ const end = '</s>';
 export const afterTools = '<|seen|>';
 
 /**
- * A call in the model's words. Its words are separated: the server looks for the first and the last. A model can make
- * only one call, because only one word can follow that first word.
+ * A tool call as words of the model's vocabulary. The first and the last word stand alone, because the server looks for
+ * them. A model can make only one call, because only one word can follow the first word of a call.
  */
 export const callInWords = (name: string, input: Record<string, unknown>): string[] => [
   '<tool_call>',
@@ -17,7 +17,8 @@ export const callInWords = (name: string, input: Record<string, unknown>): strin
 ];
 
 /**
- * The chat template: how the server writes a conversation and its tools to the model, which answers the last message.
+ * The chat template: how the server writes a conversation and its tools to the model, which then answers the last
+ * message.
  */
 const template = `{%- if tools %}<|tools|>
 For each call of a tool, say a JSON object within <tool_call></tool_call>:
@@ -35,16 +36,16 @@ For each call of a tool, say a JSON object within <tool_call></tool_call>:
 
 const width = 64;
 const feedForward = 32;
-/** Far above all others, so that sampling is deterministic. */
+/** The logit of the next word: far above all other logits, so that sampling is deterministic. */
 const certain = 10;
 
 /** The kinds of tokens, by the format's numbers. */
 const kinds = { unknown: 2, control: 3, word: 4, byte: 6 };
 
 /**
- * A model with the architecture of Llama that knows only which word follows each word: after the first word of a line,
- * which ends a prompt, it writes the rest of the line. A word that occurs twice in a line is always followed by its
- * first successor. It accepts all other bytes, and ignores them. It takes 240 KB.
+ * A model with the architecture of Llama that knows only which word follows each word: if a prompt ends with the first
+ * word of a line, the model writes the rest of that line. A word that occurs twice in a line is always followed by its
+ * first successor. The model accepts all other bytes, and ignores them. The file has 240 KB.
  */
 export function tinyModel(contextLength: number, lines: readonly (readonly string[])[]): Buffer {
   const next = new Map<string, string>();
@@ -90,7 +91,10 @@ export function tinyModel(contextLength: number, lines: readonly (readonly strin
   );
 }
 
-/** Each word has its own direction, and all other tokens share one; the output turns each into its successor. */
+/**
+ * The tensors of the vocabulary. Each word has its own direction, and all other tokens share one; the output matrix
+ * maps each word's direction to the word that follows.
+ */
 function vocabulary(
   tokens: readonly string[],
   words: readonly string[],
@@ -112,7 +116,7 @@ function vocabulary(
   ];
 }
 
-/** A layer that changes nothing. */
+/** A layer of the model that does not change its input. */
 function layer(): GgufTensor[] {
   const idle = (name: string, ...shape: [number, number]): GgufTensor => ({
     name: `blk.0.${name}.weight`,

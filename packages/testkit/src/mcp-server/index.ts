@@ -21,7 +21,7 @@ export function greeter(
   };
 }
 
-/** As `greeter`, with one resource, `notes://today`, which holds `note`. */
+/** Like `greeter`, but with a resource, `notes://today`, whose text is `note`. */
 export function noteKeeper(note: string): ReturnType<typeof greeter> {
   const { env, ...server } = greeter();
   return { ...server, env: { ...env, NOTE: note } };

@@ -1,8 +1,8 @@
 /**
- * An MCP server on stdio. Its tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure` returns
- * the number of characters of its JSON input; `register` asks the user to fill in a form; `sign_in` asks the user to
- * open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON. With
- * `$NOTE`, the server has a resource, `notes://today`, with that text.
+ * An MCP server on stdio. The server's tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure`
+ * returns the number of characters of its JSON input; `register` asks the user to fill in a form; `sign_in` asks the
+ * user to open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON.
+ * With `$NOTE`, the server has a resource, `notes://today`, with that text.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -147,7 +147,7 @@ async function respond(request: Message): Promise<void> {
 for await (const line of createInterface(process.stdin)) {
   const message = Message.parse(JSON.parse(line));
   if (message.id === undefined) continue;
-  // While the user is asked, other requests are answered.
+  // The server answers other requests while it waits for the user.
   if (message.method !== undefined) void respond(message);
   else asked.get(message.id)?.(message.result);
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 export interface SignedInServer {
-  /** The URL of its MCP endpoint. */
+  /** The URL of the server's MCP endpoint. */
   url: string;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ const Call = z.looseObject({
 
 /**
  * Starts an MCP server over HTTP on loopback that answers only clients that have signed in by OAuth (with registration
- * and PKCE, as MCP's specification requires). Its authorization page agrees at once. Its only tool is `greet`.
+ * and PKCE, as MCP's specification requires). The authorization page agrees at once. The server's only tool is `greet`.
  */
 export async function startSignedInServer(): Promise<SignedInServer> {
   const challenges = new Map<string, string>();
@@ -80,7 +80,7 @@ export async function startSignedInServer(): Promise<SignedInServer> {
           const challenge = `Bearer resource_metadata="${metadata}"`;
           return void response.writeHead(401, { 'www-authenticate': challenge }).end();
         }
-        // The server has no stream of its own.
+        // The server offers no stream of messages from server to client.
         if (request.method !== 'POST') return void response.writeHead(405).end();
         const { id, method, params } = Call.parse(JSON.parse(body));
         if (id === undefined) return void response.writeHead(202).end();

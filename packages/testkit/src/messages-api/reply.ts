@@ -57,7 +57,7 @@ export interface MessageReply {
   stopReason: string;
   /** Why the model refused, as `stop_details`. */
   stopDetails: Record<string, unknown> | null;
-  /** All blocks start first, and then their parts alternate. */
+  /** Whether all blocks start before the first part, and parts of different blocks then alternate. */
   isInterleaved: boolean;
   usage: Usage;
   headers: Record<string, string>;
@@ -93,7 +93,7 @@ export const thinking = (
   ...options,
 });
 
-/** A tool call. `before` happens after the block has started and before its arguments arrive. */
+/** A tool call. The incidents in `before` happen after the block has started and before its arguments arrive. */
 export const toolUse = (
   name: string,
   input: Record<string, unknown>,

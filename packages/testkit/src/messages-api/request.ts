@@ -34,7 +34,7 @@ export interface MessagesRequest {
   path: string;
   headers: Record<string, string>;
   body: MessagesRequestBody;
-  /** The client's session id; empty if it sends none. */
+  /** The client's session id; empty if the client sends no id. */
   sessionId: string;
   /** Claude Code's id of the requesting subagent; empty for the session's own loop. */
   agentId: string;
@@ -67,7 +67,10 @@ export function parseRequest(
   };
 }
 
-/** One-token probes, suggestions and calls without tools are the client's own; every agent loop sends tools. */
+/**
+ * One-token probes, suggestions and calls without tools come from the client itself; requests of an agent loop always
+ * have tools.
+ */
 function isSideCall(path: string, body: MessagesRequestBody, prompt: string): boolean {
   return (
     path.includes('count_tokens') ||

@@ -13,7 +13,7 @@ export type Answer = (request: MessagesRequest) => Reply;
 /** Turns any script into a function of the request that keeps track of used answers. */
 export const answering = (script: Script): Answer => readScript(script, exhausted);
 
-/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
+/** Clients do not retry a 400, so a test whose script is too short fails at once, with the reason. */
 const exhausted = (request: MessagesRequest): Reply =>
   apiError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
@@ -32,8 +32,9 @@ export function withSubagents(main: Script, subagents: Record<string, Script>): 
 }
 
 /**
- * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
- * entry whose key it contains. Subagents are found in the same way, by the prompt from their parent.
+ * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
+ * session and each time that it is sent. The requests of a subagent are answered in the same way, by the prompt that
+ * its parent sent.
  */
 export const byPrompt = (entries: Record<string, Reply[]>): Script =>
   answerByPrompt(

@@ -65,7 +65,7 @@ test('text is streamed in chunks, between the Messages API’s start and stop ev
   expect(said(body)).toBe('abcdef');
 });
 
-test('thinking is signed, and a tool call arrives as partial JSON and stops for a tool', async () => {
+test('thinking has a signature; a tool call arrives as partial JSON, with the stop reason tool_use', async () => {
   await start([
     reply([thinking('hm', { signature: 'sig' }), toolUse('Bash', { command: 'ls' }, { chunk: 5 })]),
   ]);
@@ -143,7 +143,7 @@ test('interleaved blocks all start first, and then their parts alternate', async
   ]);
 });
 
-test('a block of another kind is sent completely, and a refusal with its details', async () => {
+test('a block of another kind is sent completely, and a refusal contains its details', async () => {
   const redacted = { type: 'redacted_thinking', data: 'x' };
   const stopDetails = { type: 'refusal', explanation: 'No.' };
   const odd = { type: 'odd_delta' };
@@ -168,7 +168,7 @@ test('models are listed in pages', async () => {
   });
 });
 
-test('a client that leaves before its answer is whole is noticed', async () => {
+test('the server notices a client that disconnects before it has its whole answer', async () => {
   const waiting = gate();
   const { left, requests } = await start([reply(text(['half', waiting, 'never']))]);
   const aborter = new AbortController();
@@ -225,7 +225,7 @@ test('a script that is too short is reported', async () => {
   });
 });
 
-test('byPrompt answers each prompt from its own start, for any number of sessions', async () => {
+test('byPrompt answers each prompt from the start of its entry, for any number of sessions', async () => {
   await start(byPrompt({ count: [reply('one'), reply('two')], other: [reply('else')] }));
   const ask = async (session: string, messages: unknown[]): Promise<string> =>
     said(await (await post({ messages }, { 'x-claude-code-session-id': session })).text());
@@ -234,7 +234,7 @@ test('byPrompt answers each prompt from its own start, for any number of session
   const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
   expect(await ask('a', first)).toBe('one');
   expect(await ask('b', first)).toBe('one');
-  // This client has lost the earlier messages.
+  // A request without the earlier messages, as from a client that has lost them.
   expect(await ask('b', [user('other')])).toBe('else');
   expect(await ask('a', afterTool)).toBe('two');
   expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(

@@ -28,7 +28,7 @@ export interface MessagesApi {
 
 export interface MessagesApiOptions {
   script: Script;
-  /** The models of `/v1/models`; without them, the path is not found. */
+  /** The models of `/v1/models`; if absent, the path answers 404. */
   models?: ModelEntry[];
   /** The most models on one page. */
   modelsPerPage?: number;

@@ -100,7 +100,7 @@ function delta(block: ReplyBlock, piece: string): Record<string, unknown> {
     case 'tool_use':
       return { type: 'input_json_delta', partial_json: piece };
     case 'given':
-      throw new Error('A given block has deltas of its own.');
+      throw new Error('A given block contains its own deltas, so it has no text to stream.');
   }
 }
 

@@ -18,14 +18,14 @@ export async function geminiEnvironment(
     ...npmAgentEnvironment(home),
     GEMINI_API_KEY: 'scripted',
     GOOGLE_GEMINI_BASE_URL: apiUrl,
-    // Otherwise Gemini CLI would restart itself with a larger heap.
+    // Keeps Gemini CLI from restarting itself with a larger heap.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   };
 }
 
 /**
- * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Gemini CLI overwrites a session
- * that it loads in the minute in which the session began.
+ * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Gemini CLI would overwrite a
+ * session that it loads in the same minute in which the session began.
  */
 export async function ageGeminiSessions(home: string): Promise<void> {
   const folder = join(home, '.gemini/tmp');

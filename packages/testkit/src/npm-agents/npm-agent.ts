@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Real agents that only tests run. They are not dependencies, so that an installation does not download their 50 MB.
+ * Real agents that only tests run. These agents are not dependencies of Liminal, so an installation of Liminal does not
+ * download their 50 MB.
  */
 const agents = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
@@ -17,8 +18,8 @@ type NpmAgent = keyof typeof agents;
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/npm-agents', import.meta.url));
 
 /**
- * The path of an agent's program. npm downloads the agent the first time. Neither agent has dependencies; their
- * optional dependencies must be compiled and are left out. Throws if npm cannot install the agent.
+ * The path of an agent's program. npm downloads the agent the first time. The two agents have no required dependencies;
+ * their optional dependencies would have to be compiled and are left out. Throws if npm cannot install the agent.
  */
 export async function npmAgent(name: NpmAgent): Promise<string> {
   const agent = `${agents[name].package}@${agents[name].version}`;
@@ -28,7 +29,9 @@ export async function npmAgent(name: NpmAgent): Promise<string> {
   return program;
 }
 
-/** Atomic: several tests may need an agent at the same time. */
+/**
+ * Installs the agent into a draft folder and renames that, because several tests may need an agent at the same time.
+ */
 async function install(agent: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, 'draft-'));
@@ -36,7 +39,7 @@ async function install(agent: string, folder: string): Promise<void> {
     await writeFile(join(draft, 'package.json'), '{ "private": true }');
     const flags = ['--omit=optional', '--ignore-scripts', '--no-package-lock', '--loglevel=error'];
     await promisify(execFile)('npm', ['install', '--save-exact', ...flags, agent], { cwd: draft });
-    // Another test may have been faster.
+    // If another test has installed the agent in the meantime, the folder exists and the rename fails.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });

@@ -12,7 +12,7 @@ export async function qwenEnvironment(
     privacy: { usageStatisticsEnabled: false },
     general: { disableAutoUpdate: true, disableUpdateNag: true },
     telemetry: { enabled: false },
-    // By default its model decides which tools need no permission.
+    // By default, Qwen Code lets its model decide which tools need no permission.
     tools: { approvalMode: 'default' },
   };
   await mkdir(join(home, '.qwen'), { recursive: true });

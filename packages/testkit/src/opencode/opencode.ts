@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * The real opencode: this platform's program itself, because the package `opencode-ai` has the program only after an
- * installation script. It is an optional dependency; throws if it is not installed.
+ * installation script. opencode is an optional dependency; throws if opencode is not installed.
  */
 export function opencodeBinary(): string {
   const name = `opencode-${process.platform}-${process.arch}`;
@@ -20,7 +20,7 @@ export function opencodeBinary(): string {
 
 /**
  * The environment in which opencode runs in `home` with a scripted Messages API at `apiUrl` for its only model: no key,
- * no network, nothing of the user's own configuration. It asks before it edits, and before it runs a command.
+ * no network, nothing of the user's own configuration. opencode asks before it edits a file or runs a command.
  */
 export async function opencodeEnvironment(
   home: string,
@@ -44,8 +44,8 @@ export async function opencodeEnvironment(
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_SHARE: '1',
-    // opencode looks for a plugin library at each start, and no setting prevents that: with this registry it finds
-    // none.
+    // opencode looks for a plugin library at each start, and no setting prevents this. If the test's own API is the npm
+    // registry, opencode finds no library.
     npm_config_registry: apiUrl,
   };
 }

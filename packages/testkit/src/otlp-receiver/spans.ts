@@ -17,7 +17,10 @@ export interface ReceivedSpan {
   resource: Record<string, unknown>;
 }
 
-/** The parts of opentelemetry-proto's trace.proto that are read here; its field numbers never change. */
+/**
+ * The parts of opentelemetry-proto's trace.proto that the receiver reads; the field numbers of trace.proto never
+ * change.
+ */
 const schema = `syntax = "proto3";
 message Value { oneof value { string stringValue = 1; bool boolValue = 2; int64 intValue = 3; double doubleValue = 4; } }
 message Attribute { string key = 1; Value value = 2; }
@@ -73,7 +76,7 @@ const Request = z.object({
   ),
 });
 
-/** Throws for anything but an `ExportTraceServiceRequest`. */
+/** Throws if the body is not an `ExportTraceServiceRequest`. */
 export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   const isJson = contentType.startsWith('application/json');
   const said: unknown = isJson ? JSON.parse(bytes.toString()) : fromProtobuf(bytes);

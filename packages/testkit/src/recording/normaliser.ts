@@ -7,13 +7,13 @@ export interface Volatile {
   names: [string, string][];
   /** Patterns and their replacements. */
   patterns: [RegExp, string][];
-  /** Keys of measured or random numbers, which become 0, also if they are written as text. */
+  /** Keys whose values are measured or random numbers. These numbers become 0, also if they are written as text. */
   measured: RegExp;
 }
 
 /**
  * Makes recordings comparable: ids are numbered in order of appearance, measured times become 0, and volatile parts get
- * their replacements. Other differences come from the recorded program.
+ * their replacements. Any other difference between two recordings comes from the recorded program.
  */
 export class Normaliser {
   readonly #ids = new Map<string, string>();

@@ -14,7 +14,7 @@ interface Section {
   parts: Part[];
   begin: NamedData[];
   delta: string;
-  /** The place of the deltas in the item. */
+  /** Fields of each delta event that name the part of the item to which the delta belongs. */
   at: Record<string, unknown>;
   end: NamedData[];
 }
@@ -151,7 +151,7 @@ function callFace(id: string, { type, name, namespace, callId, parts }: CallItem
   };
 }
 
-/** A hosted tool streams nothing. */
+/** The face of a tool that the API runs itself: such a tool streams no deltas. */
 function hostedFace(id: string, { type, result, parts }: HostedItem): ItemFace {
   return {
     begun: { id, type, status: 'in_progress' },

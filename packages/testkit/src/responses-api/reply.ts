@@ -7,7 +7,7 @@ export type Part = string | StreamIncident;
 export interface MessageItem extends Pace {
   type: 'message';
   parts: Part[];
-  /** The text is a refusal. */
+  /** Whether the text is a refusal. */
   isRefusal?: boolean;
   /** The citations of the text. */
   annotations?: Record<string, unknown>[];
@@ -18,7 +18,7 @@ export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
   content: Part[];
-  /** Content that only the API can read; null if it was not requested. */
+  /** Reasoning that only the API can read; null if the client did not request it. */
   encrypted: string | null;
 }
 
@@ -56,7 +56,7 @@ export type Ending =
   | { status: 'completed' }
   | { status: 'incomplete'; reason: string }
   | { status: 'failed'; code: string; message: string }
-  /** By an event of its own, as if the API failed in the middle. */
+  /** The stream ends with an `error` event, as if the API failed in the middle. */
   | { status: 'error'; code: string | null; message: string };
 
 export interface AnswerReply {
@@ -123,7 +123,7 @@ export const webSearch = (
   parts,
 });
 
-/** `before` happens after the call has been announced and before its arguments arrive. */
+/** The incidents in `before` happen after the call has been announced and before its arguments arrive. */
 type CallOptions = Pace & { callId?: string; namespace?: string; before?: Part[] };
 
 const call = (
@@ -133,7 +133,7 @@ const call = (
   { callId, before = [], ...pace }: CallOptions,
 ): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
 
-/** A call with JSON arguments. By default the server makes its id. */
+/** A call with JSON arguments. By default, the server makes the id of the call. */
 export const functionCall = (
   name: string,
   input: Record<string, unknown>,

@@ -6,8 +6,8 @@ import type { ResponsesRequest } from './request.ts';
 export type ModelScript = ScriptOf<ResponsesRequest, ModelReply>;
 
 /**
- * Turns any script into a function of the request that keeps track of used answers. A call of an MCP server's tool that
- * does not exist yet is repeated: Codex waits for such servers for a second, then begins its turn without them.
+ * Turns any script into a function of the request that keeps track of used answers. If the request lacks a tool of an
+ * MCP server, its call is repeated: Codex waits only a second for MCP servers, then begins its turn without them.
  */
 export function answering(script: ModelScript): (request: ResponsesRequest) => ModelReply {
   const reply = readScript(script, exhausted);
@@ -23,13 +23,13 @@ export function answering(script: ModelScript): (request: ResponsesRequest) => M
 
 const notThere = 'unsupported call: mcp__';
 
-/** A 400 is not retried, so a script that is too short fails at once, with the reason. */
+/** Clients do not retry a 400, so a test whose script is too short fails at once, with the reason. */
 const exhausted = (request: ResponsesRequest): ModelReply =>
   httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
 /**
- * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
- * entry whose key it contains.
+ * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
+ * session and each time that it is sent.
  */
 export const byModelPrompt = (entries: Record<string, ModelReply[]>): ModelScript =>
   answerByPrompt(

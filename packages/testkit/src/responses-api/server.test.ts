@@ -74,7 +74,7 @@ test('text is streamed in chunks, between the Responses API’s start and end ev
   });
 });
 
-test('a reasoning summary has its parts, and each tool its own kind of arguments', async () => {
+test('a reasoning summary has several parts, and each kind of tool its own kind of arguments', async () => {
   await start([
     answer([
       reasoning(['one', 'two']),
@@ -161,7 +161,7 @@ test('HTTP errors come as often as the script says, in the API’s format', asyn
   });
 });
 
-test('a script that is too short is reported, and so is a wrong address', async () => {
+test('a script that is too short, or a wrong address, is reported', async () => {
   await start([]);
   expect(await (await post()).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
@@ -169,7 +169,7 @@ test('a script that is too short is reported, and so is a wrong address', async 
   expect((await fetch(`${api?.url}/files`)).status).toBe(404);
 });
 
-test('byModelPrompt answers each prompt from its own start, for any number of sessions', async () => {
+test('byModelPrompt answers each prompt from the start of its entry, for any number of sessions', async () => {
   await start(byModelPrompt({ count: [answer('one'), answer('two')], other: [answer('else')] }));
   const ask = async (session: string, input: unknown[]): Promise<string> =>
     said(await (await post({ input, prompt_cache_key: session })).text());
@@ -193,7 +193,7 @@ test('a test can wait for a request, past or future', async () => {
   expect((await api!.request(({ prompt }) => prompt === 'hi')).promptIndex).toBe(0);
 });
 
-test('a call of an MCP server’s tool that does not exist yet is repeated', async () => {
+test('a call of an MCP server’s tool is repeated until the tool exists', async () => {
   await start([answer('calling'), answer('called')]);
   const ask = async (output: string): Promise<string> => {
     const input = [user('hi'), { type: 'function_call_output', call_id: 'c', output }];
@@ -240,7 +240,7 @@ test('it lists its models', async () => {
   });
 });
 
-test('a request whose client disconnects is reported as left', async () => {
+test('if a client disconnects during its request, the server reports this', async () => {
   const middle = gate();
   await start([answer(message(['before', middle]))]);
   const leaving = new AbortController();

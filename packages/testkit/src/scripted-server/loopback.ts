@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request before any API has parsed it. */
+/** A request as received, not yet parsed for an API. */
 export interface PlainRequest {
   method: string;
   path: string;
@@ -50,7 +50,7 @@ export function sendJson(
   response.end(JSON.stringify(body));
 }
 
-/** Resolves when the client ends the connection before it has its whole answer. */
+/** Resolves when the client ends the connection before the whole answer was sent. */
 export async function leftEarly(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
     response.once('close', () => {

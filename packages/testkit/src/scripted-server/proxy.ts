@@ -61,7 +61,7 @@ export async function startProxy(
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  // The server does not track the sockets of tunnels.
+  // Track all sockets, because Node's server does not track those of tunnels.
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket));
   server.listen(0, '127.0.0.1');

@@ -32,8 +32,8 @@ export function readScript<Request, Reply>(
 }
 
 /**
- * For servers with many sessions: each prompt, wherever and however often it is sent, is answered from the start of the
- * entry whose key it contains. `turn` names the turn of a request.
+ * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
+ * session and each time that it is sent. `turn` names the turn of a request.
  */
 export function answerByPrompt<Request extends { prompt: string }, Reply>(
   entries: Record<string, Reply[]>,

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Gate } from './gate.ts';
 
 /**
- * The connection ends here, as in a failing network. Put a gate before it to be sure that the client has read the text.
+ * The connection ends here, as in a failing network. Put a gate before the cut to be sure that the client has read the
+ * earlier text.
  */
 export interface Cut {
   type: 'cut';
@@ -47,9 +48,9 @@ export async function playIncident(
       return sleep(incident.ms);
     case 'cut':
       await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-      // A client that gets the end together with the beginning may not read the text between them.
+      // Wait before the cut: a client that gets the end together with the beginning may not read the text in between.
       await sleep(cutAfterMs);
-      // Not `destroy`: a reset can overtake earlier data.
+      // `destroy` would reset the connection, and a reset can overtake earlier data.
       response.socket?.end();
       throw new ConnectionCut();
   }

@@ -8,10 +8,10 @@ import { ServerProcess, freePort, makeFolder, removeFolder } from './server-proc
 
 /** A PostgreSQL of a test's own, on loopback. */
 export interface PostgresServer {
-  /** Its database `postgres`, which the test may change freely. */
+  /** The URL of the database `postgres`, which the test may change freely. */
   readonly url: string;
   readonly port: number;
-  /** Ends the server at once and cuts every connection. Its data is kept for `restart`. */
+  /** Ends the server at once and cuts every connection. The data is kept for `restart`. */
   kill(): Promise<void>;
   /** Starts the server again on the same port. */
   restart(): Promise<void>;
@@ -48,8 +48,8 @@ export async function startPostgres(maxConnections = 100): Promise<PostgresServe
   return {
     url: `postgresql://liminal@127.0.0.1:${port}/postgres`,
     port,
-    // An immediate shutdown is like a crash, but also ends the child processes, which would hold its memory for a
-    // while.
+    // SIGQUIT shuts PostgreSQL down immediately, which is like a crash but also ends the child processes: after a
+    // crash, these would hold the shared memory for a while.
     kill: async () => server.end('SIGQUIT'),
     restart: async () => {
       server = await start();
@@ -77,7 +77,7 @@ function someoneElse(): { uid: number; gid: number } {
   const user = ['postgres', 'nobody'].find(
     (name) => spawnSync('id', [name], { stdio: 'ignore' }).status === 0,
   );
-  if (user === undefined) throw new Error('Neither of the users postgres and nobody exists.');
+  if (user === undefined) throw new Error('The system has no user postgres and no user nobody.');
   const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
@@ -90,7 +90,10 @@ export interface TestPostgres {
   release(): Promise<void>;
 }
 
-/** The database that `LIMINAL_DATABASE_URL` names, or a started one; for tests that never end it. */
+/**
+ * Returns the database that `LIMINAL_DATABASE_URL` names; without the variable, starts a PostgreSQL. For tests that do
+ * not end or restart PostgreSQL.
+ */
 export async function testPostgres(): Promise<TestPostgres> {
   const made: string[] = [];
   const newSchema = () => {

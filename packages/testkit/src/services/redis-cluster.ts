@@ -5,9 +5,9 @@ import { freePort } from './server-process.ts';
 
 /** A Redis Cluster of a test's own, on loopback. */
 export interface TestRedisCluster {
-  /** Each has a third of the slots. */
+  /** The masters; each has a third of the slots. */
   readonly masters: readonly RedisServer[];
-  /** One for each master, in the masters' order, if there are replicas. */
+  /** One replica for each master, in the order of the masters; empty without replicas. */
   readonly replicas: readonly RedisServer[];
   /** Resolves when each of these nodes (default: all) reports that the cluster works. */
   ready(nodes?: readonly RedisServer[]): Promise<void>;
@@ -16,7 +16,7 @@ export interface TestRedisCluster {
 }
 
 export interface RedisClusterOptions extends RedisOptions {
-  /** Whether each master has a replica, which takes over when the master is gone. */
+  /** Whether each master has a replica, which takes over when the master has ended. */
   hasReplicas?: boolean;
 }
 
@@ -28,7 +28,9 @@ const masterCount = 3;
 /** How long the nodes may take to agree on a busy machine, and how often they are asked, in ms. */
 const patience = { timeout: 60_000, interval: 50 };
 
-/** Starts a cluster of three masters on free ports. Without a master, only its own slots are unavailable. */
+/**
+ * Starts a cluster of three masters on free ports. If a master is missing, only the master's own slots are unavailable.
+ */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
 ): Promise<TestRedisCluster> {
@@ -54,7 +56,7 @@ export async function startRedisCluster(
   return { masters, replicas, ready, stop };
 }
 
-/** Retried: another process may have taken a port that was free a moment ago. */
+/** Retry, because another process may have taken a port that was free a moment ago. */
 async function startNode(options: RedisOptions): Promise<Node> {
   for (let left = 3; ; left -= 1) {
     try {
@@ -72,9 +74,9 @@ async function startOn(busPort: number, { settings, ...options }: RedisOptions):
     'cluster-port': String(busPort),
     'cluster-node-timeout': '1000',
     'cluster-require-full-coverage': 'no',
-    // A replica takes over however long it was cut off: on a busy machine that can be half a minute.
+    // Lets a replica take over even if it was cut off for long: on a busy machine, for half a minute.
     'cluster-replica-validity-factor': '0',
-    // Otherwise a new replica waits five seconds for others.
+    // By default, a master waits five seconds for further replicas before it sends its data to a new one.
     'repl-diskless-sync-delay': '0',
   };
   return { ...(await startRedis({ ...options, settings: { ...own, ...settings } })), busPort };
@@ -85,12 +87,15 @@ async function share(masters: Node[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const range = [String(first(index)), String(first(index + 1) - 1)];
     await ask(master, 'CLUSTER', 'ADDSLOTSRANGE', ...range);
-    // With equal epochs, masters would first have to settle conflicts.
+    // Give each master its own epoch: masters with equal epochs would first have to resolve the conflict.
     await ask(master, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
   }
 }
 
-/** Repeated: a handshake that takes longer than the node timeout is forgotten, for example on a busy machine. */
+/**
+ * Joins the nodes. Repeats the handshake, because a node forgets a handshake that takes longer than the node timeout,
+ * as it may on a busy machine.
+ */
 async function meet([first, ...others]: Node[]): Promise<void> {
   if (first === undefined) return;
   await eventually(async () => {
@@ -114,7 +119,7 @@ async function follow(replicas: Node[], masters: Node[]): Promise<void> {
 
 async function replicate({ replica, master }: { replica: Node; master: Node }): Promise<void> {
   const id = String(await ask(master, 'CLUSTER', 'MYID'));
-  // Retried: the replica may not know the master yet.
+  // Retry, because the replica may not know the master yet.
   await eventually(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', id)) === 'OK');
   await eventually(async () => {
     return String(await ask(replica, 'INFO', 'replication')).includes('master_link_status:up');
@@ -140,7 +145,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
   const connection = new Redis(node.url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   connection.on('error', () => {
-    // The next command fails with the error.
+    // Ignore connection errors here, because the next command fails with the same error.
   });
   try {
     return await connection.call(command, ...args);

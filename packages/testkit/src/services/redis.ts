@@ -7,13 +7,13 @@ import { ServerProcess, freePort, makeFolder, removeFolder } from './server-proc
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** The folder with its data. */
+  /** The folder with the data of Redis. */
   readonly folder: string;
-  /** Ends the server at once, like a crash. Its data is kept for `restart`. */
+  /** Ends the server at once, like a crash. The data is kept for `restart`. */
   kill(): Promise<void>;
   /** Starts the server again on the same port, with the data of `appendOnly`. */
   restart(): Promise<void>;
-  /** Answers no requests until it is resumed; its connections stay open. */
+  /** Suspends the server: it answers no requests until `resume`, but its connections stay open. */
   pause(): void;
   resume(): void;
   /** Ends the server for good and deletes its data. */
@@ -21,7 +21,7 @@ export interface RedisServer {
 }
 
 export interface RedisOptions {
-  /** Writes are on disk before they are acknowledged. */
+  /** Whether Redis writes to disk before it acknowledges a write. */
   appendOnly?: boolean;
   /** Further settings, by their names in `redis.conf`. */
   settings?: Record<string, string>;
@@ -76,7 +76,10 @@ export interface TestRedis {
   release(): Promise<void>;
 }
 
-/** The Redis that `LIMINAL_REDIS_URL` names, or a started one; for tests that never end it. */
+/**
+ * Returns the Redis that `LIMINAL_REDIS_URL` names; without the variable, starts a Redis. For tests that do not end or
+ * restart Redis.
+ */
 export async function testRedis(): Promise<TestRedis> {
   const mine = `test-${randomUUID()}`;
   const newPrefix = () => `${mine}-${randomUUID()}`;

@@ -19,7 +19,10 @@ export interface ServerProgram {
 /** How long a server may take to start on a busy machine, in ms. */
 const patienceMs = 60_000;
 
-/** Waits for the end of its input, which comes when the starting process ends, in whatever way. */
+/**
+ * A shell script that waits for the end of its input, which is the end of the process that started it, and then kills
+ * the server.
+ */
 const guardScript = `trap '' INT TERM HUP; cat >/dev/null; kill -KILL "$1" 2>/dev/null; rm -rf "$2"`;
 
 /** A server that a test process starts; it ends with that process, even if the process is killed. */
@@ -35,7 +38,10 @@ export class ServerProcess {
     this.#guard = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] });
   }
 
-  /** Resolves when the server reports that it is ready; if it ends before, rejects with its output. */
+  /**
+   * Resolves when the server reports that it is ready; if the server ends before that, rejects with the server's
+   * output.
+   */
   static async start({
     program,
     args,
@@ -67,7 +73,7 @@ export class ServerProcess {
     await this.#exited;
   }
 
-  /** Suspends the server, as a machine does that is too busy, until it is continued. */
+  /** SIGSTOP suspends the server, as if the machine were too busy to run it; SIGCONT continues it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(signal);
   }
@@ -77,7 +83,7 @@ async function saysReady(child: ChildProcess, ready: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let output = '';
   const onOutput = (chunk: Buffer): void => {
-    // Reading also keeps the server from blocking on a full pipe.
+    // Read all output, also after the limit: otherwise the server would block on a full pipe.
     if (output.length < 100_000) output += chunk.toString();
     if (output.includes(ready)) resolve();
   };

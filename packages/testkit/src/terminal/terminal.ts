@@ -73,8 +73,8 @@ export class Terminal {
   }
 
   /**
-   * Presses keys, and waits until the program's later output matches. Compared without spaces, because some are cursor
-   * movements. Rejects if the program ends first.
+   * Presses keys, and waits until the program's later output matches. Compares without spaces, because programs draw
+   * some spaces as cursor movements. Rejects if the program ends first.
    */
   async draws(keys: string, wanted: RegExp): Promise<void> {
     const before = keys === '' ? 0 : this.#output.length;

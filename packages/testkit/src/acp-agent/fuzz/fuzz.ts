@@ -9,12 +9,12 @@ export interface Fuzz {
   count: number;
 }
 
-/** The share of lines that stay valid: broken lines must meet something that has begun. */
+/** The share of lines that stay valid: the broken lines must meet turns and calls that valid lines have begun. */
 const wholeShare = 0.25;
 /** The share of lines that are delayed, and come after later ones. */
 const lateShare = 0.1;
 
-/** Lines for one session. Their requests do no harm if they are granted. */
+/** Lines for one session. The requests among them do no harm if the client grants them. */
 export function* fuzzLines({ seed, count }: Fuzz, sessionId: unknown): Generator<string> {
   const random = seeded(seed);
   const valid = sampleLines(sessionId);

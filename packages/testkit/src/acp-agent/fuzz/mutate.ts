@@ -1,7 +1,7 @@
-/** Breaks lines of the protocol, in ways that occur with agents and pipes, and in others. */
+/** Breaks lines of the protocol: in ways that were seen with real agents and pipes, and in other ways. */
 import { below, pick, type Random } from './random.ts';
 
-/** Turns a valid line into a broken one; or into several, if it is repeated or split. */
+/** Turns a valid line into a broken line, or into several lines if the line is repeated or split. */
 type Mutation = (line: string, random: Random) => string[];
 
 type Json = Record<string, unknown>;

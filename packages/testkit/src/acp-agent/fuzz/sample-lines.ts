@@ -3,7 +3,7 @@
 type Body = Record<string, unknown>;
 
 const text = (value: string): Body => ({ type: 'text', text: value });
-// A transparent pixel, and a silent sound.
+// A transparent pixel and a silent sound, both in base64.
 const image = {
   type: 'image',
   mimeType: 'image/png',
@@ -148,7 +148,7 @@ const notifications: readonly [string, Body][] = [
   ['_vendor/tell', { anything: true }],
 ];
 
-/** All of them as lines for the session. The ids of their requests count from 5000. */
+/** All sample messages as lines for the session. The ids of requests count from 5000. */
 export function sampleLines(sessionId: unknown): string[] {
   const messages = [
     ...sampleUpdates.map((update) => ({ method: 'session/update', params: { sessionId, update } })),

@@ -55,7 +55,7 @@ export class ScriptedAgent {
     await call.error({ code: notFound, message: 'There is no such session.' });
   }
 
-  /** The scene for the steps of a call that is not a turn: it cannot be stopped. */
+  /** The scene for the steps of a call that is not a turn. A cancellation does not stop the steps of this scene. */
   #scene(params: Params): Scene {
     const { sessionId } = params;
     const cwd = this.#methods.session(params)?.cwd ?? params['cwd'];

@@ -1,4 +1,4 @@
-/** Message chunks by the hundred thousand, for measurements and for overload. */
+/** Sends hundreds of thousands of message chunks, for measurements and for tests of overload. */
 import type { AgentOutput } from './wire.ts';
 
 export interface Flood {
@@ -13,7 +13,7 @@ const batch = 64;
 
 /**
  * Each chunk's text is the time it was written (µs on the machine's monotonic clock, 15 digits), a space, and `text`.
- * Reads input between batches, so that the flood can be stopped.
+ * `flood` waits between batches, so that the agent can read input and the flood can be stopped.
  */
 export async function flood(
   voice: AgentOutput,
@@ -30,7 +30,7 @@ export async function flood(
 
 const now = (): string => String(process.hrtime.bigint() / 1000n).padStart(15, '0');
 
-/** The parts of each line before and after the time: lines are joined instead of being serialised each time. */
+/** The parts of a line before and after the time. Joining these parts is faster than serialising each line. */
 function around(sessionId: unknown, text: string): [string, string] {
   const mark = '\u0000';
   const update = {
@@ -59,7 +59,7 @@ async function pour(
   }
 }
 
-/** Keeps the overall rate, however late a timer is. */
+/** Computes the number of chunks from the elapsed time, so that a late timer does not reduce the rate. */
 async function pace(
   voice: AgentOutput,
   count: number,

@@ -18,7 +18,10 @@ export function readAgain(updates: readonly Update[]): Update[] {
   return read;
 }
 
-/** The place of the entry that the update continues: the last entry, if it is the same message, or its tool call. */
+/**
+ * The index of the entry that the update continues: for a tool call's update its tool call, for a chunk the last entry
+ * if that is the same message.
+ */
 function whereItGoes(read: readonly Update[], update: Update): number {
   if (update['sessionUpdate'] === 'tool_call_update')
     return read.findLastIndex(({ toolCallId }) => toolCallId === update['toolCallId']);

@@ -38,7 +38,7 @@ export class LiveSession {
     return this.#session.cwd;
   }
 
-  /** Resolves when the prompt's turn is over, or has been queued. */
+  /** Resolves when the prompt's turn has ended, or when the prompt has been queued. */
   async prompt(call: Call, prompt: unknown): Promise<void> {
     if (this.#running.size === 0) return this.#turn(call, prompt);
     switch (this.#stage.script.secondPrompt ?? 'queue') {
@@ -58,12 +58,12 @@ export class LiveSession {
     for (const running of this.#running) running.cancel(this.#stage.script.cancel);
   }
 
-  /** `$/cancel_request`, if it is about a running prompt. */
+  /** Handles `$/cancel_request` if the request is about a running prompt. */
   cancelRequest(requestId: unknown): void {
     for (const running of this.#running) if (running.call.id === requestId) running.cancelRequest();
   }
 
-  /** `session/close`: cancels the running turn, whatever the script says about cancelling. */
+  /** `session/close`: cancels the running turn, even if the script handles cancelling in another way. */
   close(): void {
     this.#queue.length = 0;
     for (const running of this.#running)

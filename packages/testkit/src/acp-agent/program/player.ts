@@ -15,7 +15,7 @@ export interface Scene {
   words: Words;
   /** Aborts the playing anywhere: the scene's promise rejects with `Stopped`. */
   signal: AbortSignal;
-  /** The call that `stop`, `result`, `error` and `answer` answer. */
+  /** The call that the steps `stop`, `result`, `error` and `answer` answer. */
   call?: Call;
   /** Called with each update of the session, for its history. */
   note?: (update: Record<string, unknown>) => void;
@@ -141,7 +141,7 @@ export class Player {
   }
 }
 
-/** Lets the agent read new input: during a long scene, for example a cancel. */
+/** Lets the agent read new input during a long scene, for example a cancel. */
 const listen = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Waits for the promise, unless the scene is stopped first. */

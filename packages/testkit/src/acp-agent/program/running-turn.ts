@@ -35,7 +35,7 @@ export class RunningTurn {
     }
   }
 
-  /** `session/cancel`. `reply` is the script's default for turns without one of their own. */
+  /** `session/cancel`. `reply` is the script's answer for turns that define no answer of their own. */
   cancel(reply: Turn['cancel']): void {
     const { call } = this;
     switch (this.#turn.cancel ?? reply ?? 'cancelled') {

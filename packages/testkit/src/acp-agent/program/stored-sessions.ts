@@ -15,7 +15,7 @@ export class StoredSessions {
   readonly #folder: string;
   readonly #fromBefore: readonly StoredSession[];
 
-  /** @param fromBefore - The script's own sessions, which are not on disk. */
+  /** @param fromBefore - Sessions that the script itself contains; they are not on disk. */
   constructor(folder: string, fromBefore: readonly StoredSession[]) {
     this.#folder = folder;
     this.#fromBefore = fromBefore;

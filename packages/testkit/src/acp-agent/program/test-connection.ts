@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { readLines } from './wire.ts';
 
-/** A report of the agent's process. */
+/** A report that the agent sends to the test. */
 export type Report =
   | { type: 'started'; pid: number }
   | { type: 'received'; line: string }
   | { type: 'reached'; gate: string }
   | { type: 'spawned'; pid: number };
 
-/** An order of the test. */
+/** An order that the test sends to the agent. */
 export type Order = { type: 'open'; gates: string[] } | { type: 'say'; text: string };
 
 export class TestConnection {
@@ -22,13 +22,13 @@ export class TestConnection {
     this.#socket = socket;
   }
 
-  /** Connects to the test that listens at `path`, and follows its orders from then on. */
+  /** Connects to the test that listens at `path`, and follows the test's orders. */
   static async connect(path: string, write: (text: string) => void): Promise<TestConnection> {
     const socket = connect(path);
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     const line = new TestConnection(socket);
-    // Without its test, the agent ends.
+    // If the test ends, the agent ends.
     socket.once('close', () => process.exit(1));
     void line.#followOrders(write);
     await line.report({ type: 'started', pid: process.pid });
@@ -42,7 +42,7 @@ export class TestConnection {
     });
   }
 
-  /** Waits at a gate; for ever, if the test never opens it. */
+  /** Waits at a gate until the test opens it. */
   async pass(gate: string): Promise<void> {
     await this.report({ type: 'reached', gate });
     while (!this.#open.has(gate)) await this.#opened.promise;

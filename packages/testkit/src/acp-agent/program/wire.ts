@@ -10,7 +10,7 @@ export interface Message {
   error?: unknown;
 }
 
-/** Not `readline`, which also ends a line at U+2028, unlike JSON. */
+/** Does not use `readline`, which also ends a line at U+2028, a valid character in JSON. */
 export async function* readLines(input: Readable): AsyncGenerator<string> {
   input.setEncoding('utf8');
   let rest = '';
@@ -29,18 +29,19 @@ export async function* readLines(input: Readable): AsyncGenerator<string> {
 /** Never resolves. */
 export const never = new Promise<never>(() => undefined);
 
-/** The agent's stdout. Writes wait while the client does not read. */
+/** The agent's stdout. A write waits while the client does not read. */
 export class AgentOutput {
   readonly #output: Writable;
   #silent = false;
 
   constructor(output: Writable) {
     this.#output = output;
-    // The agent does not end when its client is gone: tests need an agent that outlives its client.
+    // Ignore write errors: the agent must not end when its client has ended, because tests need an agent that outlives
+    // its client.
     output.on('error', () => undefined);
   }
 
-  /** Stops writing: all later writes wait for ever. */
+  /** Stops all output: later writes never complete. */
   stopWriting(): void {
     this.#silent = true;
   }

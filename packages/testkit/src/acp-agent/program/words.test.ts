@@ -9,7 +9,7 @@ test('placeholders are replaced within strings, at any depth', () => {
   });
 });
 
-test('a string that is only a placeholder becomes its value, of whatever type', () => {
+test('a string that is only a placeholder becomes the placeholder’s value, of any type', () => {
   expect(fillIn(['{{i}}', '{{terminal.exit}}'], words)).toEqual([3, { code: 0 }]);
 });
 
