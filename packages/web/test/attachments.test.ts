@@ -540,7 +540,7 @@ testAtLength('the memory of an image is released when it is no longer shown', as
 });
 
 it('a note replaces an image that no longer exists', async () => {
-  showMessage('What is wrong?', [image()]);
+  showMessage('What is wrong?', [image({ bytes: png(33, 19) })]);
   stage.blobs.clear();
   const page = await stage.visitShared();
   await prompts(page).getByText('is not stored any more').waitFor();

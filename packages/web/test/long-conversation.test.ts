@@ -213,16 +213,21 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     async (page) => {
       await scrollTo(page, 0.5);
       await settle(page);
-      const said = await page
-        .locator('[data-row] > [role="article"]')
-        .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset['itemId'] ?? ''));
-      expect(said.length).toBeGreaterThan(50);
-      const words = said.map((id) => `Item ${id.slice(1)}`);
+      const drawnTexts = async () => {
+        const ids = await page
+          .locator('[data-row] > [role="article"]')
+          .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset['itemId'] ?? ''));
+        return ids.map((id) => `Item ${id.slice(1)}`);
+      };
+      // Rows are drawn over several frames, and more slowly on a busy machine.
+      await expect.poll(async () => (await drawnTexts()).length).toBeGreaterThan(50);
       const unheard = async () => {
+        const drawn = await drawnTexts();
         const heard = await accessibleTexts(page);
-        return words.filter((one) => !saysWhole(heard, one));
+        return drawn.filter((one) => !saysWhole(heard, one));
       };
       await expect.poll(unheard).toEqual([]);
+      const words = await drawnTexts();
       const selected = () => page.evaluate(() => String(getSelection()));
       const [farthest = ''] = words;
       // `window.find` works like the browser's own search; it is not in the types.

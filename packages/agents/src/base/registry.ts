@@ -1,6 +1,7 @@
+import type { AgentDriver, AgentSession } from '../contract/driver.ts';
+import type { AgentInfo } from '@liminal/protocol';
 import { DriverProvider } from './driver-provider.ts';
 import { ProviderError } from '../contract/errors.ts';
-import { MissingAgent } from './missing-agent.ts';
 import type { CliProvider } from '../contract/provider.ts';
 
 /** The kinds of agents on this server, by `cliType` (AC-2.2). */
@@ -31,5 +32,26 @@ export class ProviderRegistry {
   /** Returns all providers in the order of registration. */
   list(): CliProvider[] {
     return [...this.#providers.values()];
+  }
+}
+
+/** Replaces an agent that is no longer configured: its sessions can be read, and messages are rejected. */
+class MissingAgent implements AgentDriver {
+  readonly cliType: string;
+  readonly name: string;
+
+  constructor(cliType: string) {
+    this.cliType = cliType;
+    this.name = cliType;
+  }
+
+  open = (): Promise<AgentSession> => this.#refuse();
+  describe = (): Promise<AgentInfo> => this.#refuse();
+
+  async #refuse(): Promise<never> {
+    throw new ProviderError(
+      'UNSUPPORTED_CLI_TYPE',
+      `This session was made with the agent "${this.cliType}", which is no longer in the configuration. The conversation can be read; to continue it, add the agent again.`,
+    );
   }
 }

@@ -5,7 +5,9 @@ import { usingDataDir } from '../data/using-data-dir.ts';
 import { logConsole } from '../log-console.ts';
 import { type Liminal, startLiminal } from '../start-liminal.ts';
 import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
-import { aborted, endSignals } from '../terminal/end-signals.ts';
+
+/** Signals that ask a program to end: Ctrl+C, a service manager, a closed terminal. */
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The delay before the terminal shows that the server waits for turns to end, in ms. */
 const noticeDelayMs = 200;
@@ -51,4 +53,22 @@ async function finishTurns(
     `Turns are still running: they have ${seconds} s to finish. Press Ctrl+C again to stop them now.\n`,
   );
   await finished;
+}
+
+/**
+ * After this call, signals no longer end the process by themselves: the first signal aborts the first of the three
+ * results, and so on.
+ */
+function endSignals(): [first: AbortSignal, second: AbortSignal, third: AbortSignal] {
+  const stages = [new AbortController(), new AbortController(), new AbortController()] as const;
+  const left = [...stages];
+  for (const name of names) process.on(name, () => left.shift()?.abort());
+  const [first, second, third] = stages;
+  return [first.signal, second.signal, third.signal];
+}
+
+/** Resolves when the signal aborts. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

@@ -15,8 +15,6 @@ import {
   ExportLine,
   exportVersion,
 } from './export-file.ts';
-import { splitLines } from './split-lines.ts';
-
 /** The longest line, in characters: the JSON of the largest item, in which one character may need six. */
 const lineMax = 112 * 1024 * 1024;
 /** The longest header, in characters: a file of another kind is refused after a few pieces. */
@@ -187,4 +185,33 @@ class ExportLines {
 
 function unreadable(message: string, cause?: unknown): LiminalError {
   return new LiminalError('EXPORT_UNREADABLE', message, { cause });
+}
+
+/**
+ * Yields the lines of a text that arrives in pieces, without line ends. Throws `tooLong(number)` as soon as line
+ * `number` is longer than `max(number)` characters. Lines are numbered from 1.
+ */
+async function* splitLines(
+  text: AsyncIterable<string>,
+  max: (line: number) => number,
+  tooLong: (line: number) => Error,
+): AsyncGenerator<string, void> {
+  let parts: string[] = [];
+  let length = 0;
+  let number = 1;
+  const take = (part: string): void => {
+    length += part.length;
+    if (length > max(number)) throw tooLong(number);
+    parts.push(part);
+  };
+  for await (const piece of text) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      take(piece.slice(from, end));
+      yield parts.join('');
+      [parts, length, number, from] = [[], 0, number + 1, end + 1];
+    }
+    if (from < piece.length) take(piece.slice(from));
+  }
+  if (length > 0) yield parts.join('');
 }

@@ -33,7 +33,7 @@ const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|
 export const secretRules: readonly SecretRule[] = [
   {
     id: 'private-key',
-    what: 'private keys in PEM, also without their end',
+    what: 'private keys in PEM, also if the end is missing',
     patterns: [
       /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)(?:[A-Za-z0-9+/=:,.\s-]|\\{1,7}[nr])){0,}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     ],
@@ -45,7 +45,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'openai-key',
-    what: 'keys of OpenAI and others that begin with `sk-`',
+    what: 'keys of OpenAI, and keys of other makers that begin with `sk-`',
     // The search for a digit stops at another `-sk-`; without that, the search at each `sk-` would read 200 characters.
     patterns: [/\bsk-(?=(?:(?!-sk-)[\w-]){0,200}\d)[\w-]{20,}/g],
   },
@@ -101,7 +101,7 @@ export const secretRules: readonly SecretRule[] = [
   },
   {
     id: 'bearer',
-    what: 'what follows `Bearer`',
+    what: 'the value after `Bearer`',
     patterns: [/\bBearer\s{1,3}(?<secret>(?=[\w.~+/=-]{0,400}\d)[\w.~+/=-]{8,})/dgi],
   },
   {

@@ -1,3 +1,7 @@
+import type { Tables } from './tables.ts';
+import { readGrant } from '../store/stored-json.ts';
+import type { Transaction } from 'kysely';
+import { createHash } from 'node:crypto';
 import type { Grant, Response } from '@liminal/protocol';
 import type {
   CallsWanted,
@@ -13,7 +17,6 @@ import type {
 import { releaseBlobs } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 import { findDeleted, addDeleted } from './deleted-sessions.ts';
-import { addGrant, listGrants, removeGrant } from './grants.ts';
 import { listRuns, readCalls, readItems, readResponse } from './read-responses.ts';
 import { lockSessions, saveResponses } from './save-responses.ts';
 import { search } from './search.ts';
@@ -110,4 +113,37 @@ export class PostgresResponseStore implements ResponseStore {
   async close(): Promise<void> {
     await this.#database.close();
   }
+}
+
+async function listGrants(db: Transaction<Tables>, projectId: string): Promise<Grant[]> {
+  const rows = await db
+    .selectFrom('grants')
+    .select('record')
+    .where('project_id', '=', textKey(projectId))
+    .orderBy('grant_key')
+    .execute();
+  return rows.flatMap(({ record }) => readGrant(record) ?? []);
+}
+
+async function addGrant(db: Transaction<Tables>, projectId: string, grant: Grant): Promise<void> {
+  const hash = grantHash(projectId, grant.rule);
+  await db
+    .insertInto('grants')
+    .values({ project_id: textKey(projectId), hash, record: JSON.stringify(grant) })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .execute();
+}
+
+async function removeGrant(
+  db: Transaction<Tables>,
+  projectId: string,
+  rule: string,
+): Promise<void> {
+  await db.deleteFrom('grants').where('hash', '=', grantHash(projectId, rule)).execute();
+}
+
+function grantHash(projectId: string, rule: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([projectId, rule]))
+    .digest('hex');
 }

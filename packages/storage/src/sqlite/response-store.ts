@@ -1,3 +1,6 @@
+import { keyOf } from './id-key.ts';
+import { readGrant } from '../store/stored-json.ts';
+import type { StatementSync } from 'node:sqlite';
 import type { Grant, Response } from '@liminal/protocol';
 import type {
   CallsWanted,
@@ -20,7 +23,6 @@ import type { SqliteBlobStore } from './blob-store.ts';
 import type { Database } from './database.ts';
 import { DeletedSessions } from './deleted-sessions.ts';
 import { SqliteEventArchive } from './event-archive.ts';
-import { GrantTable } from './grant-table.ts';
 import { ItemSearch } from './item-search.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
@@ -204,5 +206,35 @@ export class SqliteResponseStore implements ResponseStore {
         sizes: (from, to) => this.#responses.sizes(row, from, to),
       };
     }
+  }
+}
+
+/** The table of grants and its statements. The caller wraps writes in a transaction. */
+class GrantTable {
+  readonly #list: StatementSync;
+  readonly #add: StatementSync;
+  readonly #remove: StatementSync;
+
+  constructor(database: Database) {
+    this.#list = database.prepare(
+      'SELECT record FROM grants WHERE project_id = ? ORDER BY grant_key',
+    );
+    this.#add = database.prepare(
+      'INSERT OR IGNORE INTO grants (project_id, rule, record) VALUES (?, ?, ?)',
+    );
+    this.#remove = database.prepare('DELETE FROM grants WHERE project_id = ? AND rule = ?');
+  }
+
+  list(projectId: string): Grant[] {
+    const rows = this.#list.all(keyOf(projectId)) as unknown[] as { record: string }[];
+    return rows.flatMap(({ record }) => readGrant(record) ?? []);
+  }
+
+  add(projectId: string, grant: Grant): void {
+    this.#add.run(keyOf(projectId), keyOf(grant.rule), JSON.stringify(grant));
+  }
+
+  remove(projectId: string, rule: string): void {
+    this.#remove.run(keyOf(projectId), keyOf(rule));
   }
 }

@@ -1,10 +1,10 @@
-import { localUri, type Upload } from '@liminal/client';
+import { shrinkImage } from './shrink-image.ts';
+import { localUri, type Upload, describeFile, type Files, withUri } from '@liminal/client';
 import { useClient, useStore } from '@liminal/client/react';
-import type { ContentBlock } from '@liminal/protocol';
+import { type ContentBlock, blobMax } from '@liminal/protocol';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useDraftBlocks } from '../storage/drafts.ts';
-import { attachFile } from './attach-file.ts';
-import { type Recipient, whyNotSent } from './why-not-sent.ts';
+import { type Recipient, whyNotSent, fileInfo } from './why-not-sent.ts';
 
 /** An attachment of a message that is being written. */
 export interface Attachment {
@@ -147,4 +147,30 @@ function useIncoming(change: Change) {
     [attach],
   );
   return { incoming, read, dismiss };
+}
+
+/** Stores a file on this device and returns the block that names the file. Rejects if the file cannot be read. */
+async function attachFile(file: File, files: Files): Promise<ContentBlock> {
+  const small = await shrinkImage(file).catch(() => file);
+  const name = attachedName(file, small);
+  if (small.size > blobMax) return tooLarge(file, name);
+  const bytes = new Uint8Array(await small.arrayBuffer());
+  const block = describeFile({ name, type: small.type, bytes }, '');
+  const type = fileInfo(block).mimeType ?? '';
+  return withUri(block, await files.store(new Blob([bytes], { type })));
+}
+
+/** The file's name; if the image's type was changed, with the extension of the new type. */
+function attachedName({ name, type }: File, small: Blob): string {
+  if (small.type === type) return name;
+  return `${name.replace(/\.\w+$/, '')}.${small.type.replace(/^image\//, '').replace('jpeg', 'jpg')}`;
+}
+
+/**
+ * The block for a file that is too large. The file's bytes are neither read nor stored: the page shows only its name
+ * and size.
+ */
+function tooLarge({ type, size }: File, name: string): ContentBlock {
+  const mimeType = type === '' ? 'application/octet-stream' : type;
+  return { type: 'resource', resource: { uri: 'local:too-large', mimeType, name, size } };
 }

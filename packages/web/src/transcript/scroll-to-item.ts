@@ -1,8 +1,13 @@
+import { markWords } from '../search/mark-words.ts';
 import { type RefObject, useEffect, useRef } from 'react';
 import { flushSync } from 'react-dom';
-import { markFound } from '../search/mark-found.ts';
 import { openName, type RowMemory } from './remembered.ts';
 import { findItemRow, type TurnRow } from './window/turn-rows.ts';
+
+/** The highlight's name in the styles. */
+const name = 'found';
+/** The tabs and the composer may cover this much (px) at the window's edges. */
+const edge = 160;
 
 interface ScrollOptions {
   /** The search query that found the item. */
@@ -135,4 +140,38 @@ function mark(element: HTMLElement): void {
 
 function nextFrame(): Promise<unknown> {
   return new Promise(requestAnimationFrame);
+}
+
+/**
+ * Marks the words of a search in an element on the page, removes earlier marks, and scrolls to the first word. The
+ * element itself is not changed, because React owns it.
+ */
+function markFound(element: Element | null, query: string): void {
+  if (!('highlights' in CSS)) return;
+  CSS.highlights.delete(name);
+  if (element === null || query.trim() === '') return;
+  const ranges = rangesOf(element, query);
+  if (ranges.length === 0) return;
+  CSS.highlights.set(name, new Highlight(...ranges));
+  const holder = ranges[0]?.startContainer.parentElement;
+  const { top = 0, bottom = 0 } = ranges[0]?.getBoundingClientRect() ?? {};
+  if (top < edge || bottom > innerHeight - edge) holder?.scrollIntoView({ block: 'center' });
+}
+
+function rangesOf(element: Element, query: string): Range[] {
+  const ranges: Range[] = [];
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    let at = 0;
+    for (const { text, found } of markWords(node.nodeValue ?? '', query)) {
+      if (found) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + text.length);
+        ranges.push(range);
+      }
+      at += text.length;
+    }
+  }
+  return ranges;
 }

@@ -7,13 +7,13 @@ import type {
   Options,
   Query,
   SDKControlInitializeResponse,
+  SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
 import { type McpServers, thrownMessage, withinDepth } from '@liminal/protocol';
 import { childEnvironment as plainEnvironment } from '../../base/child-environment.ts';
 import { endTree, processMark } from '../../process/index.ts';
 import { ClaudeProgram } from './claude-program.ts';
 import { mayBypass, startOptions, type Config } from './config-options.ts';
-import { InputQueue } from './input-queue.ts';
 import type { ProjectInUse } from './project-in-use.ts';
 import type { ClaudeSdk } from './sdk.ts';
 import { isPlainDelta } from './translate/native.ts';
@@ -266,4 +266,40 @@ function childEnvironment(
   const kept = Object.entries(inherited).filter(([name]) => !ofOuterClaude.has(name));
   const own = { CLAUDE_AGENT_SDK_CLIENT_APP: 'liminal' };
   return plainEnvironment(Object.fromEntries(kept), own, mark);
+}
+
+/** Passes one session's user messages to the SDK, as one iterable that lasts as long as the process. */
+class InputQueue implements AsyncIterable<SDKUserMessage> {
+  readonly #messages: SDKUserMessage[] = [];
+  #wake = Promise.withResolvers<void>();
+  #isEnded = false;
+
+  /**
+   * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the
+   * message within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the
+   * message begins no turn: the model reads it with the next message.
+   */
+  push(
+    uuid: NonNullable<SDKUserMessage['uuid']>,
+    content: SDKUserMessage['message']['content'],
+    more: Pick<SDKUserMessage, 'priority' | 'shouldQuery' | 'client_composed'> = {},
+  ): void {
+    const message = { role: 'user' as const, content };
+    this.#messages.push({ type: 'user', uuid, message, parent_tool_use_id: null, ...more });
+    this.#wake.resolve();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SDKUserMessage> {
+    for (;;) {
+      yield* this.#messages.splice(0);
+      if (this.#isEnded) return;
+      await this.#wake.promise;
+      this.#wake = Promise.withResolvers<void>();
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import type { AgentInfo, ApprovalAnswer, ContentBlock } from '@liminal/protocol';
+import type { AgentInfo, ApprovalAnswer, ContentBlock, ConfigOption } from '@liminal/protocol';
 import type { StoredFork } from '../../contract/provider.ts';
 import type {
   AgentDriver,
@@ -9,8 +9,13 @@ import type {
 import type { SteerTarget } from '../../contract/provider.ts';
 import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
-import { paceOption, readPace, speedOf, type Pace } from './pace.ts';
 import { DemoTurn } from './turn.ts';
+
+const paces = {
+  normal: { name: 'Normal', description: 'As recorded', speed: 1 },
+  fast: { name: 'Fast', description: 'Four times as fast', speed: 4 },
+  instant: { name: 'Instant', description: 'Without any wait', speed: Infinity },
+};
 
 export interface DemoOptions {
   /** The speed relative to the recording; default: 1. The session's own pace multiplies this speed. */
@@ -121,3 +126,35 @@ class DemoSession implements AgentSession {
     this.#output.update({ configOptions: [paceOption(this.#pace)] });
   }
 }
+
+type Pace = keyof typeof paces;
+
+const speedOf = (pace: Pace): number => paces[pace].speed;
+
+/** Returns the demo's only setting. */
+function paceOption(currentValue: Pace): ConfigOption {
+  return {
+    id: 'pace',
+    name: 'Speed',
+    description: 'How fast the recordings play.',
+    category: 'pace',
+    currentValue,
+    options: Object.entries(paces).map(([value, { name, description }]) => ({
+      value,
+      name,
+      description,
+    })),
+  };
+}
+
+/** Throws ProviderError `INVALID_OPTION`. */
+function readPace(id: string, value: string): Pace {
+  if (id === 'pace' && isPace(value)) return value;
+  const known = Object.keys(paces).join(', ');
+  throw new ProviderError(
+    'INVALID_OPTION',
+    `The demo has no setting ${id} = "${value}". It has pace: ${known}.`,
+  );
+}
+
+const isPace = (value: string): value is Pace => Object.hasOwn(paces, value);

@@ -1,7 +1,11 @@
+import { connect as connectSecurely, type ConnectionOptions } from 'node:tls';
+import { connect } from 'node:net';
 import calculateSlot from 'cluster-key-slot';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions, AbstractConnector } from 'ioredis';
 import { pauseBefore, silenceMs, type Servers, hardened } from './connections.ts';
-import { type Address, connectorTo } from './node-connector.ts';
+
+/** How long an ended connection may take to close, ms. */
+const closingMs = 2_000;
 
 /** The options that the connections to all nodes share. */
 export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
@@ -114,4 +118,27 @@ export class RedisCluster implements Servers {
   #nodes(): Address[] {
     return this.#cluster.nodes().map(({ options: { host, port } }) => ({ host, port }));
   }
+}
+
+interface Address {
+  host?: string | undefined;
+  port?: number | undefined;
+}
+
+/** A connector for ioredis that asks for the address before each attempt. `where` must not reject. */
+function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
+  return class NodeConnector extends AbstractConnector {
+    constructor() {
+      super(closingMs);
+    }
+
+    override async connect() {
+      this.connecting = true;
+      const { host = '127.0.0.1', port = 6379 } = await where();
+      // The connection may have been ended in the meantime.
+      if (!this.connecting) throw new Error('The connection was ended before it was established.');
+      this.stream = tls ? connectSecurely({ ...tls, host, port }) : connect({ host, port });
+      return this.stream;
+    }
+  };
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
+import type { ApprovalOutcome, ContentBlock, Usage, AgentCommand } from '@liminal/protocol';
 import type { ApprovalRequest, AskedCallInfo } from '../../../base/pending-approvals.ts';
 import { LruMap } from '../../../base/lru-map.ts';
 import type { Emit } from '../../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../../contract/provider.ts';
-import { readCommands } from './commands.ts';
 import { conversationHandler } from './conversation.ts';
 import { updateType } from './fields.ts';
 import { readFields } from './fields.ts';
@@ -19,6 +18,13 @@ import { hasFailed } from './thread-status.ts';
 import { askedFromRequest, callIdOf } from './tool-call.ts';
 import { AcpTurn } from './turn.ts';
 import { readUsageUpdate } from './usage.ts';
+
+const commandsUpdate = { availableCommands: z.array(z.unknown()) };
+const command = {
+  name: z.string().min(1),
+  description: z.string(),
+  input: z.looseObject({ hint: z.string().nullish() }),
+};
 
 export interface AcpTranslatorOptions {
   /** The turns' `providerId`. */
@@ -306,4 +312,15 @@ export class AcpTranslator {
     this.#unplaced.add(...end(turn));
     for (const callId of turn.calls.ids) this.#endedCalls.set(callId, true);
   }
+}
+
+/** Returns the commands; undefined if the update has none. A command without a name is left out. */
+function readCommands(update: unknown): AgentCommand[] | undefined {
+  const { availableCommands } = readFields(update, commandsUpdate).fields;
+  return availableCommands?.flatMap((value) => {
+    const { name, description = '', input } = readFields(value, command).fields;
+    if (name === undefined) return [];
+    const hint = input?.hint ?? undefined;
+    return [{ name: name.replace(/^\//, ''), description, ...(hint !== undefined && { hint }) }];
+  });
 }

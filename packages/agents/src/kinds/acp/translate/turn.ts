@@ -1,3 +1,4 @@
+import { readableDetail } from '../errors.ts';
 import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage } from '@liminal/protocol';
 import type { ApprovalRequest } from '../../../base/pending-approvals.ts';
@@ -6,11 +7,9 @@ import { RepetitionFilter } from './repetition-filter.ts';
 import { AcpCalls } from './calls.ts';
 import { ChildSessions } from './child-sessions.ts';
 import { Compactions } from './compaction.ts';
-import { PromptEcho } from './prompt-echo.ts';
 import { isRecord, readFields } from './fields.ts';
 import { updateType } from './fields.ts';
 import { readNotice } from './notices.ts';
-import { readOutcome, toTurnEnd } from './outcome.ts';
 import { parentCallOf } from './parent-call.ts';
 import type { PlainChunk } from './plain-chunk.ts';
 import { AcpPlans, type NewestPlans } from './plan.ts';
@@ -19,7 +18,13 @@ import { MessageWriter, type Speaker } from './message-writer.ts';
 import { type KnownSubagents, Subagents } from './subagents.ts';
 import type { TerminalTexts } from './terminals.ts';
 import { callIdOf, type Source } from './tool-call.ts';
-import { readUsageUpdate } from './usage.ts';
+import { readUsageUpdate, TurnUsage } from './usage.ts';
+
+const promptResponse = {
+  stopReason: z.string(),
+  usage: TurnUsage,
+  _meta: z.record(z.string(), z.unknown()),
+};
 
 export interface TurnOptions {
   turnId: string;
@@ -294,4 +299,66 @@ const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw
 function isAnew(update: unknown, source: Source): boolean {
   const status = isRecord(update) ? update['status'] : undefined;
   return source !== 'update' && status !== 'completed' && status !== 'failed';
+}
+
+interface Outcome {
+  stopReason: string | undefined;
+  usage: Usage | undefined;
+  /** The answer's fields besides the stop reason and the usage. */
+  rest: unknown;
+}
+
+function readOutcome(response: unknown): Outcome {
+  const { fields, rest } = readFields(response, promptResponse);
+  const { stopReason, usage, _meta: meta } = fields;
+  const hasMeta = meta !== undefined && Object.keys(meta).length > 0;
+  return { stopReason, usage, rest: hasMeta ? { ...rest, _meta: meta } : rest };
+}
+
+/** Returns the turn's end. If the turn failed, the reason is `lastMessage`, the agent's last message. */
+function toTurnEnd(
+  { stopReason, usage: counted }: Outcome,
+  hasFailed: boolean,
+  lastMessage: string | undefined,
+): TurnEnd {
+  const usage = counted === undefined ? {} : { usage: counted };
+  const finishReason = stopReason ?? null;
+  if (finishReason === 'cancelled') {
+    return { type: 'response_done', status: 'cancelled', finishReason, ...usage };
+  }
+  if (!hasFailed) return { type: 'response_done', status: 'completed', finishReason, ...usage };
+  const message = readableDetail(lastMessage?.trim() ?? '') || 'The agent reported an error.';
+  return { type: 'response_error', error: { code: 'AGENT_ERROR', message }, ...usage };
+}
+
+/**
+ * Filters echoes: an agent may repeat the user's message, which the turn already has, in any number of chunks. Chunks
+ * that repeat the message are held back until they differ from the message or end. An agent sends an echo at most once,
+ * before any answer.
+ */
+class PromptEcho {
+  #expected: string;
+  #length = 0;
+
+  /** `sent` is the user's message; empty in a turn that the agent began. */
+  constructor(sent: string) {
+    this.#expected = sent;
+  }
+
+  pass(chunk: string): string {
+    if (chunk !== '' && this.#expected.startsWith(chunk, this.#length)) {
+      this.#length += chunk.length;
+      if (this.#length === this.#expected.length) this.#expected = '';
+      return '';
+    }
+    return this.end() + chunk;
+  }
+
+  /** Stops filtering, and returns the held-back text: later chunks are not an echo. */
+  end(): string {
+    const held = this.#expected.slice(0, this.#length);
+    this.#expected = '';
+    this.#length = 0;
+    return held;
+  }
 }

@@ -1,6 +1,6 @@
+import { z } from 'zod';
 import type { ContentBlock, EventDraft, Usage } from '@liminal/protocol';
 import type { StoredTurn } from '../../../contract/provider.ts';
-import { attachedFiles } from './attached-files.ts';
 import { summarised } from './compaction.ts';
 import { inElement } from './in-element.ts';
 import { isTaskReport, describeOrigin } from './origin.ts';
@@ -8,6 +8,21 @@ import { isToolUse } from './streamed-message.ts';
 import type { TurnEnd } from '../../../base/turn-writer.ts';
 import { textOfBlocks, type TranscriptEntry } from './transcript.ts';
 import { ClaudeTurn, isCompacted, TurnMemory } from './turn.ts';
+
+const Bytes = z.looseObject({
+  type: z.literal('base64'),
+  media_type: z.string(),
+  data: z.string(),
+});
+const Text = z.looseObject({ type: z.literal('text'), media_type: z.string(), data: z.string() });
+const Attached = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('image'), source: Bytes }),
+  z.looseObject({
+    type: z.literal('document'),
+    title: z.string().nullish(),
+    source: z.discriminatedUnion('type', [Bytes, Text]),
+  }),
+]);
 
 type Subagents = ReadonlyMap<string, readonly TranscriptEntry[]>;
 
@@ -241,4 +256,17 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
     ...(read > 0 && { cacheReadInputTokens: read }),
     ...(written > 0 && { cacheCreationInputTokens: written }),
   };
+}
+
+/** The images and files of a message that Claude Code has stored, without its other parts. */
+function attachedFiles(parts: readonly unknown[]): ContentBlock[] {
+  return parts.flatMap((part): ContentBlock[] => {
+    const read = Attached.safeParse(part).data;
+    if (read === undefined) return [];
+    const { data, media_type: mimeType } = read.source;
+    if (read.type === 'image') return [{ type: 'image', mimeType, data }];
+    const name = read.title ?? 'Document';
+    const content = read.source.type === 'text' ? { text: data } : { blob: data };
+    return [{ type: 'resource', resource: { uri: name, name, mimeType, ...content } }];
+  });
 }

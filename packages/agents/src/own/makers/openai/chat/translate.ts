@@ -6,9 +6,11 @@ import { type Citation, citationsIn, withCitations } from '../../../loop/citatio
 import type { ModelAnswer, ModelCall } from '../../../loop/model-client.ts';
 import { CallIds } from '../call-ids.ts';
 import { brokeOff, endedInError, errorOfComplaint, readComplaint } from '../errors.ts';
-import { ReasoningDetails } from './reasoning-details.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { ChatUsage, Chunk, type Delta } from './wire.ts';
+
+/** The fields whose pieces are joined; other fields arrive whole. */
+const grown = ['text', 'summary', 'data'];
 
 type TextKind = 'message' | 'reasoning';
 
@@ -162,4 +164,33 @@ function usageOf(reported: unknown): Usage | undefined {
     ...(cached != null && { cacheReadInputTokens: cached }),
     ...(written != null && { cacheCreationInputTokens: written }),
   };
+}
+
+/** OpenRouter's `reasoning_details`: reasoning in the form of the model's maker, partly encrypted, in pieces. */
+class ReasoningDetails {
+  readonly #parts = new Map<unknown, Record<string, unknown>>();
+
+  /** @param pieces - The pieces of one chunk. */
+  read(pieces: readonly unknown[]): void {
+    for (const piece of pieces) {
+      if (!isRecord(piece)) continue;
+      const { index = this.#parts.size, type } = piece;
+      const place = JSON.stringify([index, type]);
+      const before = this.#parts.get(place) ?? {};
+      const known = Object.entries(piece).filter(([, value]) => value != null);
+      const sums = known.map(([name, value]): [string, unknown] => {
+        const first = before[name];
+        const isGrown = grown.includes(name) && typeof first === 'string';
+        return [name, isGrown && typeof value === 'string' ? first + value : value];
+      });
+      this.#parts.set(place, { ...before, ...Object.fromEntries(sums) });
+    }
+  }
+
+  /** Returns the details collected so far, and clears them. */
+  take(): Record<string, unknown>[] {
+    const parts = [...this.#parts.values()];
+    this.#parts.clear();
+    return parts;
+  }
 }
