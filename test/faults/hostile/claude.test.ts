@@ -119,7 +119,7 @@ test('SAFE: a message of Claude Code that cannot be processed ends its turn, wit
   const { reader, ended } = await startTurn(stage.runtime, await stage.create(), 'Go.');
   expect(await ended()).toMatchObject({
     errorCode: 'PROCESS_CRASH',
-    errorMessage: expect.stringContaining('message could not be handled (No type.)'),
+    errorMessage: expect.stringContaining('message of Claude Code could not be handled (No type.)'),
   });
   reader.close();
 });
