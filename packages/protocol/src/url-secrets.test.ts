@@ -18,6 +18,11 @@ describe('SAFE: a printed URL shows no secret', () => {
     ['http://h/@scope?x=1', 'http://h/@scope?x=***'],
     ['http://h/?next=http://b/?key=k', 'http://h/?next=***'],
     ['http://h/http://b/c#d', 'http://h/http://b/c#***'],
+    ['https://a/http://me:pass@h', 'https://a/http://***@h'],
+    [
+      'https://a/b?c=d#e http://a/http://b/ftp://me:pa/ss@h',
+      'https://a/b?c=***#*** http://a/http://b/ftp://***@h',
+    ],
     ['xhttp://pa/ss@h', 'xhttp://***@h'],
     ['httpx://pa/ss@h', 'httpx://***@h'],
     ['https://h/?key=prod:calm-cat-1|eyJ2MiI6Ij0123456789', 'https://h/?key=***'],
@@ -48,4 +53,6 @@ test('SAFE: a text of many millions of characters is processed, whatever its con
   const long = 'A'.repeat(16 << 20);
   expect(hideUrlSecrets(`https://${long}?key=${long} end`)).toHaveLength(long.length + 20);
   expect(hideUrlSecrets(`prod:a|${long} end`)).toMatch(/^prod:a\|\*{3}/);
+  const nested = 'http://a/'.repeat(1 << 20);
+  expect(hideUrlSecrets(`${nested}http://me:pass@h`)).toBe(`${nested}http://***@h`);
 });

@@ -15,18 +15,37 @@ const hidden = '***';
 export function hideUrlSecrets(text: string): string {
   let shown = '';
   let from = 0;
-  for (const { 0: start, 1: scheme = '', index } of text.matchAll(urlStart)) {
-    // A URL that is part of the previous URL is skipped.
+  let end = 0;
+  const starts = text.matchAll(urlStart);
+  for (let next = starts.next(); !next.done;) {
+    const { 0: start, 1: scheme = '', index } = next.value;
+    next = starts.next();
+    // A URL that is part of the previous URL's query or fragment is hidden with it.
     if (index < from) continue;
     const place = index + start.length;
-    urlEnd.lastIndex = place;
-    const to = urlEnd.exec(text)?.index ?? text.length;
-    if (to === place) continue;
+    if (place > end) {
+      urlEnd.lastIndex = place;
+      end = urlEnd.exec(text)?.index ?? text.length;
+    }
+    if (end === place) continue;
+    const inPath = next.done ? undefined : urlInPath(scheme, text.slice(place, next.value.index));
+    const to = inPath === undefined ? end : Math.min(end, place + inPath);
     shown += text.slice(from, place) + withoutSecrets(scheme, text.slice(place, to));
     from = to;
   }
   return (shown + text.slice(from)).replaceAll(deployKey, `$1|${hidden}`);
 }
+
+/**
+ * The length of a web address up to another URL in its path, whose password is hidden as well; undefined if the other
+ * URL is not in the path. @param before - The text between the starts of the two URLs.
+ */
+function urlInPath(scheme: string, before: string): number | undefined {
+  const isInPath = isWeb(scheme) && before.includes('/') && !/[?#]/.test(before);
+  return isInPath ? before.length : undefined;
+}
+
+const isWeb = (scheme: string): boolean => /^https?$/i.test(scheme);
 
 function withoutSecrets(scheme: string, rest: string): string {
   const user = endOfUser(scheme, rest);
@@ -50,8 +69,7 @@ function cutAt(mark: string, text: string): [before: string, after: string | und
  * follow the password, which may contain any characters.
  */
 function endOfUser(scheme: string, rest: string): number {
-  const isWeb = /^https?$/i.test(scheme);
-  const place = isWeb ? rest.split(/[/?#]/, 1)[0] : rest;
+  const place = isWeb(scheme) ? rest.split(/[/?#]/, 1)[0] : rest;
   return (place ?? '').lastIndexOf('@') + 1;
 }
 
