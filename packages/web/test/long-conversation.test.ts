@@ -176,7 +176,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       stage.send(upsert(message(`i${n}`, grown, { status: 'complete' })));
       await item(page, `i${n}`).getByText('has grown').waitFor({ state: 'attached' });
       await settle(page);
-      expect(await isWhere()).toBeLessThan(2);
+      await expect.poll(isWhere).toBeLessThan(2);
     }
     // Scrolls up by wheel steps: each step moves the text by exactly that much, whatever is drawn above.
     for (let step = 0; step < 4; step += 1) {
@@ -185,7 +185,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       await page.mouse.wheel(0, -200);
       await expect.poll(() => scroller(page).evaluate((e) => e.scrollTop)).not.toBe(start);
       await settle(page);
-      expect(Math.abs((await topOf(page, id)) - top - 200)).toBeLessThan(3);
+      await expect.poll(async () => Math.abs((await topOf(page, id)) - top - 200)).toBeLessThan(3);
     }
   },
   'text is selected across rows, and the selection stays while its rows are not visible': async (

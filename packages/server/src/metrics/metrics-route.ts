@@ -152,7 +152,7 @@ function agentGauges(registry: Registry, agents: NonNullable<RuntimeGauges['agen
   const processes = new Gauge({
     ...shared,
     name: 'liminal_agent_processes',
-    help: 'Processes of agents, with all processes that they started, by agent type; `tools` are those of bare models. Only on Linux: other systems do not mark them.',
+    help: 'Processes of agents, with all processes that they started, by agent type; `tools` are those of bare models. Only on Linux: on other systems, Liminal cannot recognise the processes of agents.',
   });
   const memory = new Gauge({
     ...shared,
