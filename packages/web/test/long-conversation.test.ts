@@ -62,6 +62,7 @@ const saysWhole = (text: string, words: string) => new RegExp(`${words}\\b`).tes
 async function accessibleTexts(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
   const texts = nodes.filter(({ role }) => role?.value === 'StaticText');
   return texts.map(({ name }) => String(name?.value)).join('\n');
 }
@@ -226,7 +227,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         const heard = await accessibleTexts(page);
         return drawn.filter((one) => !saysWhole(heard, one));
       };
-      await expect.poll(unheard).toEqual([]);
+      await expect.poll(unheard, { timeout: 60_000 }).toEqual([]);
       const words = await drawnTexts();
       const selected = () => page.evaluate(() => String(getSelection()));
       const [farthest = ''] = words;
