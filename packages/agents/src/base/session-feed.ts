@@ -65,7 +65,7 @@ export class SessionFeed implements SessionOutput {
     // Most events are plain text deltas, which have no depth.
     const isText = payload.type === 'item_delta' && payload.patch === undefined;
     const bounded = isText ? draft : withinBounds(draft);
-    notifyAll(this.#channels.event.subscribers, bounded);
+    this.#channels.event.send(bounded);
     if (bounded.payload.type === 'response_start') this.#beginUpserts();
     if (this.#turnUpserts?.push(bounded) === 'ended') this.#turnUpserts = this.#turnUpserts.stop();
   }
@@ -122,23 +122,30 @@ interface Subscriber<T> {
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
   /** This list is replaced on each change, never mutated, so that sending needs no copy of it. */
-  subscribers: readonly Subscriber<T>[] = [];
+  #subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {
-    return this.subscribers.length;
+    return this.#subscribers.length;
   }
 
   add(callback: (value: T) => void): Unsubscribe {
     const subscriber = { callback, isSubscribed: true };
-    this.subscribers = [...this.subscribers, subscriber];
+    this.#subscribers = [...this.#subscribers, subscriber];
     return () => {
       subscriber.isSubscribed = false;
-      this.subscribers = this.subscribers.filter((other) => other !== subscriber);
+      this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
     };
   }
 
-  send(value: T): void {
-    notifyAll(this.subscribers, value);
+  send(value: T, subscribers = this.#subscribers): void {
+    for (const { callback, isSubscribed } of subscribers) {
+      if (!isSubscribed) continue;
+      try {
+        callback(value);
+      } catch (error) {
+        process.emitWarning(asError(error));
+      }
+    }
   }
 
   /**
@@ -146,24 +153,13 @@ class Channel<T> {
    * meantime.
    */
   currentSender(): (value: T) => void {
-    const present = this.subscribers;
-    return (value) => notifyAll(present, value);
+    const present = this.#subscribers;
+    return (value) => this.send(value, present);
   }
 
   close(): void {
-    for (const subscriber of this.subscribers) subscriber.isSubscribed = false;
-    this.subscribers = [];
-  }
-}
-
-function notifyAll<T>(subscribers: readonly Subscriber<T>[], value: T): void {
-  for (const { callback, isSubscribed } of subscribers) {
-    if (!isSubscribed) continue;
-    try {
-      callback(value);
-    } catch (error) {
-      process.emitWarning(asError(error));
-    }
+    for (const subscriber of this.#subscribers) subscriber.isSubscribed = false;
+    this.#subscribers = [];
   }
 }
 

@@ -186,3 +186,9 @@ test('deltas of unknown or ended items show nothing', () => {
   expect(shownLast([done, say.delta('a', 'more')], live)).toEqual([]);
   expect(shownLast([done, say.delta('b', 'more')], live)).toEqual([]);
 });
+
+test('a delta of the ended output of an open call shows nothing', () => {
+  const ended = [say.call('call', 'Bash', 'one'), say.outputDone('out', 'one', 'x')];
+  expect(shownLast([...ended, say.delta('out', 'more')], live)).toEqual([]);
+  expect(shownLast([...ended, patch('out', { blocks })], live)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 /**
- * A run's items, in three orders: by start, by id, and as calls with their answers. A step's cost does not depend on
+ * A run's items: in the order of their starts, by id, and as calls with their answers. A step's cost does not depend on
  * the number of items.
  */
 import type { OutputItem } from '../items.ts';

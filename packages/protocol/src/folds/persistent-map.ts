@@ -4,6 +4,7 @@
  * as among ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
+  // Only declared: a field without a value would be set to undefined first, in each of the many new maps.
   declare readonly size: number;
   declare readonly root: Node<V> | undefined;
   /** The place of the next new key. */

@@ -13,7 +13,7 @@ export interface UpsertFoldConfig {
   /** Counts the tokens of a text. A counter other than the default counts each delta separately. */
   tokenCounter: (text: string) => number;
   /**
-   * `threshold` (seed 000): a text is first emitted when the first threshold is exceeded. `immediate` (seed 003): a
+   * `threshold` (seed 000): a text is emitted only once the text exceeds the first threshold. `immediate` (seed 003): a
    * text's first content is emitted at once, in addition to the batches, which do not change.
    */
   firstEmission: 'threshold' | 'immediate';

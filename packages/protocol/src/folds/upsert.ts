@@ -52,7 +52,6 @@ export function foldUpsert(
   const { epoch = 0 } = state;
   const { timestamp } = event;
   const step = { state: { ...state, response }, before, head, timestamp, now, epoch };
-  if (event.payload.type === 'item_delta') return growView(step, event.payload);
   const touched =
     response.items !== before.items || response.open !== before.open || hasEnded(response);
   if (touched) return foldItems(step, event.payload);
@@ -132,6 +131,7 @@ function flushed(known: OpenView): OpenView {
 }
 
 function foldItems(step: FoldStep, payload: EventPayload): FoldResult {
+  if (payload.type === 'item_delta') return growView(step, payload);
   if (hasEnded(step.state.response)) return endTurn(step);
   return reviseViews(step, changedBy(payload));
 }

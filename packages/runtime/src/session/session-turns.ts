@@ -144,7 +144,7 @@ export class SessionTurns {
       waitsForPerson: () => this.#approvals.isWaiting,
       owns: async () => this.#owns(),
     });
-    turn.on('logged', (events) => this.#logged(events));
+    turn.on('logged', this.#onLogged);
     turn.on('refused', (error) => this.#logTrouble(error));
     turn.on('unread', (message) => this.#options.onUnread(message, turnId));
     turn.on('silent', () => this.#endSilent(turn));
@@ -162,12 +162,14 @@ export class SessionTurns {
     return messageSpans ? messageSpans.recordTurnStart(queued) : queued.traceContext;
   }
 
-  #logged(events: readonly StreamEvent[]): void {
+  readonly #onLogged = (events: readonly StreamEvent[]): void => {
     this.#subscribers.apply(events);
     for (const { payload } of events) {
-      if ('usage' in payload && payload.usage) this.#subscribers.infoChanged();
+      if (!('usage' in payload) || !payload.usage) continue;
+      this.#subscribers.infoChanged();
+      break;
     }
-  }
+  };
 
   #logInfo({ ids }: Turn, message: string, more: object = {}): void {
     const { logger, sessionId, cliType } = this.#context;

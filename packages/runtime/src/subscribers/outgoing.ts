@@ -11,7 +11,7 @@ export function outgoing(message: ServerMessage, run?: TracedRun): Outgoing {
     message,
     run,
     json,
-    bytes: () => (bytes ??= Buffer.from((text ??= JSON.stringify(message)))),
+    bytes: () => (bytes ??= Buffer.from(json())),
   };
 }
 

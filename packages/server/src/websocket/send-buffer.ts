@@ -35,8 +35,7 @@ export class SendBuffer {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
     this.#waiting += 1;
     this.#socket.send(message, { binary: false }, this.#onSent);
-    const size = this.#socket.bufferedAmount + this.#waiting * messageOverhead;
-    if (!this.#isFull && size >= this.#bound) this.#pause();
+    if (!this.#isFull && this.#size >= this.#bound) this.#pause();
     return !this.#isFull;
   }
 

@@ -154,7 +154,7 @@ export class ClaudeSession implements AgentSession<Config> {
     this.#translator = new ClaudeTranslator({
       cwd: options.projectDir,
       createTurnId: () => randomUUID(),
-      emit: (draft) => this.#onDraft(draft),
+      emit: this.#onDraft,
     });
     for (const words of options.notices ?? []) this.#translator.notice(words);
     const approvalOutput = {
@@ -553,11 +553,11 @@ export class ClaudeSession implements AgentSession<Config> {
     if (this.#isAlive) this.#status.updateSettings(settings);
   }
 
-  #onDraft(draft: EventDraft): void {
+  readonly #onDraft = (draft: EventDraft): void => {
     this.#options.output.emit(draft);
     if (draft.payload.type === 'response_start') this.#onTurnStart(draft.turnId);
     if (isTerminal(draft.payload)) this.#onTurnEnd();
-  }
+  };
 
   #onTurnStart(turnId: string): void {
     const sending = this.#sending;
