@@ -86,9 +86,10 @@ const tabBar: Control[] = [
 
 /** Opens the list of agents that are not set up, if it is closed. */
 async function openNotSetUp(page: Page, root = page.getByRole('main')): Promise<void> {
-  const agentLink = root.getByRole('link', { name: 'https://x.org' });
-  if (!(await agentLink.isVisible())) await root.locator('summary').click();
-  await agentLink.waitFor();
+  const list = root.locator('details').filter({ has: page.locator('summary') });
+  await list.waitFor();
+  if ((await list.getAttribute('open')) === null) await list.locator('summary').click();
+  await root.getByRole('link', { name: 'https://x.org' }).waitFor();
 }
 
 tryControls([
@@ -303,8 +304,10 @@ tryControls([
     set: withOthers,
     go: async (page, way) => {
       await toSidebar(page, way);
-      const archive = sidebar(page).getByRole('button', { name: /^Archived/, expanded: false });
-      if ((await archive.count()) > 0) await press(page, archive, way);
+      const archive = sidebar(page).getByRole('button', { name: /^Archived/ });
+      await archive.waitFor();
+      if ((await archive.getAttribute('aria-expanded')) === 'false')
+        await press(page, archive, way);
       await openRowMenu(page, 'Attic', way);
     },
     controls: [
