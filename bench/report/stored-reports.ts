@@ -13,7 +13,7 @@ export async function readStoredReports(folder = reportFolder): Promise<Report[]
   return Promise.all(files.map(async (name) => readReport(join(folder, name))));
 }
 
-/** Replaces the complete groups of a report in the machine's file. Returns the file. */
+/** Replaces groups in the machine's file by the groups that this report has measured completely. Returns the file. */
 export async function storeReport(report: Report, folder = reportFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${nameOf(report.machine)}.json`);

@@ -69,7 +69,7 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** Rooms of the agents: room → the other rooms that it may import. */
+/** The folders of `packages/agents/src`: folder → the other folders whose files it may import. */
 const agentRooms: Record<string, string[]> = {
   contract: [],
   process: [],

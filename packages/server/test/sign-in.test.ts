@@ -50,7 +50,7 @@ describe('a link', () => {
     expect(await goesTo(`/?code=${credentials.newCode()}&x=1`)).toBe('/?x=1');
   });
 
-  test('never leads to another server', async () => {
+  test('a sign-in never redirects to another server', async () => {
     for (const path of ['//evil.example/', '/\\evil.example/', '///evil.example/']) {
       const { text } = await get(`${path}?token=${token}`);
       const [, goesTo = ''] = /data-path="([^"]+)"/.exec(text) ?? [];

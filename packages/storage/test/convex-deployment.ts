@@ -73,7 +73,7 @@ export function deploy() {
 function checked<T>(value: T): T {
   const size = Buffer.byteLength(JSON.stringify(value));
   if (size > callMax) throw new Error('The call is too large.');
-  // Most calls are smaller than one document may be, and need no check of their texts.
+  // The arguments of most calls are smaller than the size limit of a document, so their texts need no check.
   for (const text of size > documentMax ? textsIn(value) : []) {
     if (Buffer.byteLength(text) > documentMax) throw new Error('The document is too large.');
   }

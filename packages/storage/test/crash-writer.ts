@@ -1,4 +1,7 @@
-/** Writes run after run until it is killed, and prints which events were acknowledged or seen. */
+/**
+ * Writes one run after another until the process is killed. Prints which events the log acknowledged, and which ones
+ * a follower received.
+ */
 import { writeSync } from 'node:fs';
 import { openSqliteStorage } from '../src/sqlite/index.ts';
 import { batchesOf, responseOf, runIdAt } from './crash-script.ts';

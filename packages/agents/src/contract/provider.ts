@@ -352,8 +352,8 @@ export interface AgentCapabilities {
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
   /**
-   * Complements `peekStoredSessions`: lists the sessions that can be found on disk without a program, newest first. The
-   * agent may have newer titles.
+   * Complements `peekStoredSessions`: lists the sessions that Liminal finds on disk without starting the agent's
+   * program, newest first. The agent may have newer titles.
    */
   scanStoredSessions?(): Promise<StoredSession[]>;
   /**

@@ -25,7 +25,7 @@ let project: Project;
 let home: string;
 let marker: string;
 
-/** Runs commands in the way of a person in a terminal. */
+/** Runs commands as a person does in a terminal. */
 function person(...commands: string[]): string {
   const { stdout, stderr, status } = spawnSync(
     '/bin/sh',

@@ -32,7 +32,7 @@ describe('a message sent from here', () => {
     expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('is not shown twice if its turn arrives before the answer to the request', () => {
+  it('a message is not shown twice if its turn arrives before the response to the request that sent the message', () => {
     const early = applyMessage(sending, upsert(userMessage), 0);
     expect(early.pending).toEqual([]);
     expect(applyOutboxChange(early, change('delivered')).pending).toEqual([]);

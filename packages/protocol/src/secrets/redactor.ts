@@ -243,7 +243,7 @@ export class Redactor {
   }
 }
 
-/** The field of an item's start that has the beginning of the item's text; the same field as in `startItem`. */
+/** The field of an `item_start` event that contains the beginning of the item's text, as `startItem` reads it. */
 function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'initialContent' {
   if (payload.itemType === 'function_call' && payload.arguments !== undefined) return 'arguments';
   if (payload.itemType === 'script_execution' && payload.code !== undefined) return 'code';

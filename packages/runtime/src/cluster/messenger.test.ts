@@ -115,7 +115,7 @@ test('an answered question is not sent again, and its listener on the signal is 
   expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
 });
 
-test('the same question is computed only once within half a minute of its answer, and again after that', async () => {
+test('a question that is repeated within half a minute gets the stored answer; later, the answer is computed again', async () => {
   let count = 0;
   const { inboxes, kinds } = await openMessengers(async () => ++count);
   const ask = JSON.stringify({ kind: 'ask', id: 'question', from: 'a', question: 'Is it?' });

@@ -14,7 +14,7 @@ import { blobId, contentMax, readWorkFile, type WorkFile } from './work-file.ts'
 export interface DiffBounds {
   /** The most files that are listed. */
   files: number;
-  /** The most bytes of content, of all files together, on each side. */
+  /** The most bytes of content, of all files that are compared at the same time, on each side. */
   content: number;
 }
 
@@ -59,8 +59,8 @@ interface ChangeWithBase extends WorkTreeChange {
   before?: Buffer | undefined;
 }
 
-/** Files that are compared at the same time: their content is in memory. */
-const together = 8;
+/** The most files that are compared at the same time, because their contents are in memory. */
+const filesAtOnce = 8;
 
 /** @throws `DIFF_UNAVAILABLE`. */
 export async function compareWorkTree(compared: CompareOptions): Promise<Comparison> {
@@ -77,8 +77,12 @@ async function inspectAll(
 ): Promise<{ found: WorkTreeChange[]; hidden: number; unlisted: number }> {
   const found: WorkTreeChange[] = [];
   let [hidden, content, at] = [0, 0, 0];
-  for (; at < candidates.length && found.length < bounds.files && !signal.aborted; at += together) {
-    const batch = candidates.slice(at, at + together);
+  for (
+    ;
+    at < candidates.length && found.length < bounds.files && !signal.aborted;
+    at += filesAtOnce
+  ) {
+    const batch = candidates.slice(at, at + filesAtOnce);
     const looks = await Promise.all(
       batch.map(async (candidate) => inspect(candidate, repository, place, signal)),
     );

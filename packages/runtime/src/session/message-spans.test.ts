@@ -18,16 +18,16 @@ function begun(samples = true) {
   const clock = { now: 1_000 };
   const add = (more: readonly Span[]) => void spans.push(...more);
   const tracing = { captureContent: false, samples: () => samples, add };
-  return { spans, clock, arrivals: new MessageSpans('s1', tracing, () => clock.now) };
+  return { spans, clock, messageSpans: new MessageSpans('s1', tracing, () => clock.now) };
 }
 
 test('the time before a turn becomes spans: the time in the queue, and the start of the agent', async () => {
-  const { spans, clock, arrivals } = begun();
+  const { spans, clock, messageSpans } = begun();
   clock.now = 1_500;
-  arrivals.recordHandover('t1');
-  await arrivals.timeAgentStart(async () => void (clock.now = 1_900));
+  messageSpans.recordHandover('t1');
+  await messageSpans.timeAgentStart(async () => void (clock.now = 1_900));
   clock.now = 2_000;
-  const trace = arrivals.recordTurnStart(message(`00-${traceId}-${request}-01`));
+  const trace = messageSpans.recordTurnStart(message(`00-${traceId}-${request}-01`));
   const [session] = spans;
   expect(trace).toEqual({
     traceparent: `00-${traceId}-${session!.spanId}-01`,
@@ -42,22 +42,22 @@ test('the time before a turn becomes spans: the time in the queue, and the start
 });
 
 test('an agent that was already running and an empty queue add no spans', async () => {
-  const { spans, clock, arrivals } = begun();
+  const { spans, clock, messageSpans } = begun();
   clock.now = 100;
-  await arrivals.timeAgentStart(async () => void (clock.now = 400));
+  await messageSpans.timeAgentStart(async () => void (clock.now = 400));
   clock.now = 1_001;
-  arrivals.recordHandover('t1');
-  const { traceparent } = arrivals.recordTurnStart(message());
+  messageSpans.recordHandover('t1');
+  const { traceparent } = messageSpans.recordTurnStart(message());
   expect(spans).toMatchObject([{ name: 'session', startedAt: 1_000, endedAt: 1_001 }]);
   expect(spans[0]).not.toHaveProperty('parentSpanId');
   expect(traceparent).toBe(`00-${spans[0]!.traceId}-${spans[0]!.spanId}-01`);
 });
 
 test('an unsampled trace stays unsampled', () => {
-  const { spans, arrivals } = begun(false);
-  expect(arrivals.recordTurnStart(message(`00-${traceId}-${request}-00`)).traceparent).toMatch(
+  const { spans, messageSpans } = begun(false);
+  expect(messageSpans.recordTurnStart(message(`00-${traceId}-${request}-00`)).traceparent).toMatch(
     /-00$/,
   );
-  expect(arrivals.recordTurnStart(message()).traceparent).toMatch(/-00$/);
+  expect(messageSpans.recordTurnStart(message()).traceparent).toMatch(/-00$/);
   expect(spans).toEqual([]);
 });

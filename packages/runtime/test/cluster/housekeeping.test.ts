@@ -53,7 +53,7 @@ test('archiving and pinning on one server is shown on every server, with and wit
   await expect.poll(marks).toEqual(Array(3).fill({ archived: undefined, pinned: undefined }));
 });
 
-test('a session deleted on one server ends on its owner and disappears on every server', async () => {
+test('a session that one server deletes ends on the server that owns it, and disappears on every server', async () => {
   const { servers, a, b, c, sessionId } = await startThree();
   const lists = [a, b, c].map(readList);
   const readers = [a, b, c].map(({ runtime }) => new Reader(runtime, sessionId));

@@ -1,4 +1,4 @@
-/** Tests additional folders that an editor names. */
+/** Tests the additional folders of a session that an editor opens. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';

@@ -18,7 +18,7 @@ async function withModel(...acts: Act[]) {
   const provide = () => createModelProviders({ servers, tools: builtInTools() })[0]!;
   const made = await stage({ files: { 'a.txt': 'saved\n' }, provide });
   const path = join(made.workspace.projectDir, 'a.txt');
-  /** The outputs of its calls that the model got. */
+  /** The outputs of the model's calls, as they reached the model. */
   const outputs = (): string[] =>
     model.requests
       .at(-1)!

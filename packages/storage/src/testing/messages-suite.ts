@@ -127,7 +127,7 @@ export function inboxSuite(servers: () => TwoServers): void {
       await close();
     });
 
-    test('refuse messages before they are opened, and after they are closed', async () => {
+    test('an inbox accepts no messages before the inbox is opened, or after it is closed', async () => {
       const { one, two } = servers();
       expect(await one.coordination.inboxes.send('server-2', 'too early')).toBe(false);
       const heard = new ReceivedTexts();

@@ -225,7 +225,7 @@ test('a script that is too short is reported', async () => {
   });
 });
 
-test('byPrompt answers each prompt from the start of its entry, for any number of sessions', async () => {
+test('byPrompt plays the replies of the entry for a prompt from the first reply on, each time that a session sends the prompt', async () => {
   await start(byPrompt({ count: [reply('one'), reply('two')], other: [reply('else')] }));
   const ask = async (session: string, messages: unknown[]): Promise<string> =>
     said(await (await post({ messages }, { 'x-claude-code-session-id': session })).text());

@@ -32,8 +32,8 @@ export function readScript<Request, Reply>(
 }
 
 /**
- * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
- * session and each time that it is sent. `turn` names the turn of a request.
+ * A script for many sessions. A prompt selects the entry whose key the prompt contains, and gets the replies of this
+ * entry from the first reply on, each time that a session sends the prompt. `turn` names the turn of a request.
  */
 export function answerByPrompt<Request extends { prompt: string }, Reply>(
   entries: Record<string, Reply[]>,

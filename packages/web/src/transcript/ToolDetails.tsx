@@ -139,8 +139,8 @@ function ToolOutput({ call, phase, began, hasDiffs, answerBelow = '' }: OutputPr
 }
 
 /**
- * A result without the text that was shown above it: a subagent's last message is its result, to which some agents
- * append text.
+ * The result without the text that is already shown above the result: a subagent's result is its last message, to
+ * which some agents append text.
  */
 function withoutStart(result: string, shown: string): string {
   const start = shown.trim();

@@ -62,7 +62,7 @@ it('an outcome is shown with the option’s name', () => {
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
 });
 
-it('a plain answer is shown by its kind, a special answer is quoted', () => {
+it('a plain answer is shown as a decision, such as “Allowed once”; any other answer is quoted', () => {
   const decision = (name: string, kind: ApprovalOption['kind']) =>
     decisionWords(
       approval('p', {

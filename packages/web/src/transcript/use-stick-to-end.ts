@@ -54,7 +54,7 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
-  // Scroll in the frame of the rendering, so that new content does not visibly move first.
+  // Scroll in the same animation frame in which the content is rendered: otherwise the content visibly moves first.
   useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {

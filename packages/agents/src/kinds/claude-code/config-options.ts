@@ -99,7 +99,7 @@ const fastModeIsOff: ReadonlySet<string> = new Set([
   'pending',
 ]);
 
-/** What is offered while no Claude Code runs: no models, because they are unknown. */
+/** The offer while no Claude Code runs. It has no models, because they are unknown. */
 export const nothingOffered: Offer = { models: [], modes };
 
 export function offerOf(

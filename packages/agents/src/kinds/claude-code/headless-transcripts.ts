@@ -26,7 +26,7 @@ const TranscriptLine = z.looseObject({
 
 type Head = Pick<StoredSession, 'projectDir' | 'title' | 'createdAt'>;
 
-/** Read heads by path, with the file's size at the time of reading. */
+/** The heads of transcripts by path, each with the file's size when its head was read. */
 const heads = new LruMap<string, { size: number; head: Head | undefined }>(2_000);
 
 /** Returns the sessions without a beginning that `listed` lacks, of one folder or of all folders. */

@@ -13,7 +13,7 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** In a summary, which has no parent: the entry that precedes it. */
+  /** Of a summary, which has no parent: the id of the entry before the summary. */
   logicalParentUuid: Id,
   isSidechain: Flag,
   /** A message in the user's name that is only for the model. */

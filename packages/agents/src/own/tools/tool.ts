@@ -31,7 +31,7 @@ export interface CallDescription {
  * A permission lists all rules that allow it, so that rules are only compared, never parsed: `isAllowed`.
  */
 export interface Permission {
-  /** What an answer “always” would allow, for people: `edits in src/`, `read-only git log commands`. */
+  /** What the answer “always” grants, in words for people: `edits in src/`, `read-only git log commands`. */
   always: string;
   /** The rule that an answer “always” creates. */
   rule: string;

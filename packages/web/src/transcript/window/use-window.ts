@@ -54,40 +54,40 @@ export function useWindow(
     const element = scroller.current;
     const inner = column.current;
     if (element === null || inner === null) return undefined;
-    const pace = new FrameScheduler((isIdle) => {
+    const scheduler = new FrameScheduler((isIdle) => {
       const { rows: all, span: now } = latest.current;
       // A hidden tab has no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
       // Measuring all rows in each frame would be too slow while a person types.
-      if (!isIdle && !isGapNear(element, inner)) return pace.whenIdle();
+      if (!isIdle && !isGapNear(element, inner)) return scheduler.whenIdle();
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
       const step = nextSpan(now, seen, all.length, mostAtOnce);
       // Visible rows are drawn even if the page is not idle.
-      const room = covers(now, seen) ? pace.height : Math.max(1, pace.height);
+      const room = covers(now, seen) ? scheduler.height : Math.max(1, scheduler.height);
       const next = fitting(now, step, sizeOf, room);
       if (next.from !== now.from || next.to !== now.to) {
         const held = heldRows(inner);
-        pace.time(addedCost(now, next, sizeOf), () => {
+        scheduler.time(addedCost(now, next, sizeOf), () => {
           flushSync(() => setDrawn({ rows: all, span: next, held }));
           measureRows(inner, heights);
         });
       }
-      if (!covers(next, seen)) pace.nextFrame();
-      else if (!covers(next, around(seen, all.length))) pace.whenIdle();
+      if (!covers(next, seen)) scheduler.nextFrame();
+      else if (!covers(next, around(seen, all.length))) scheduler.whenIdle();
     });
-    schedule.current = () => pace.nextFrame();
-    const sizes = new ResizeObserver(() => pace.nextFrame());
+    schedule.current = () => scheduler.nextFrame();
+    const sizes = new ResizeObserver(() => scheduler.nextFrame());
     sizes.observe(element);
     sizes.observe(inner);
-    const onScroll = () => pace.nextFrame();
+    const onScroll = () => scheduler.nextFrame();
     element.addEventListener('scroll', onScroll, { passive: true });
-    pace.nextFrame();
+    scheduler.nextFrame();
     return () => {
       schedule.current = () => {};
       sizes.disconnect();
       element.removeEventListener('scroll', onScroll);
-      pace.end();
+      scheduler.end();
     };
   }, [column, heights, scroller]);
 

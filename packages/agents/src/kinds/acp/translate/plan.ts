@@ -54,7 +54,7 @@ export class AcpPlans {
     const words =
       type === 'markdown' ? content : type === 'file' && uri ? `Plan: ${uri}` : undefined;
     if (words === undefined) return this.#writer.keep(update);
-    if (words.trim() !== '' && this.#isNew(planId, words)) this.#writer.notice(words);
+    if (words.trim() !== '' && this.#storeIfChanged(planId, words)) this.#writer.notice(words);
   }
 
   /** Reads `plan_removed`. */
@@ -73,8 +73,8 @@ export class AcpPlans {
     return `${this.#writer.turnId}:plan${planId === '' ? '' : `:${planId}`}`;
   }
 
-  /** Whether a plan differs from its newest state; remembers the plan as the newest state. */
-  #isNew(planId: string, shown: string): boolean {
+  /** Stores a plan as its newest state. Returns whether the plan has changed. */
+  #storeIfChanged(planId: string, shown: string): boolean {
     if ((this.#newest.get(planId) ?? '[]') === shown) return false;
     this.#newest.set(planId, shown);
     return true;
@@ -82,7 +82,7 @@ export class AcpPlans {
 
   #show(planId: string, values: readonly unknown[]): void {
     const entries = values.flatMap((value) => this.#entry(value));
-    if (!this.#isNew(planId, JSON.stringify(entries))) return;
+    if (!this.#storeIfChanged(planId, JSON.stringify(entries))) return;
     const id = this.#itemId(planId);
     const isShown = this.#writer.isOpen(id);
     if (entries.length === 0 && !isShown) return;

@@ -106,7 +106,7 @@ export class ToolOutput {
   #final(success: boolean): string {
     const composed = this.#composed(this.#isFromTool);
     const raw = readRawOutput(this.rawOutput);
-    // Prefer the raw output if it is longer: the agent may not have streamed all of it.
+    // Prefer the raw output if it is longer than the streamed text: the agent may have streamed only a part.
     if (composed !== '')
       return raw.isPrinted && raw.text.length >= composed.length ? raw.text : composed;
     // After a failure show the raw output even if it is JSON: it may contain the reason.

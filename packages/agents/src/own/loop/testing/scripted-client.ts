@@ -56,7 +56,7 @@ export const breaksOff =
     throw error;
   };
 
-/** An answer that goes on until the request is stopped. */
+/** An answer that continues until the request is stopped. */
 export const streamsUntilStopped =
   (text: string): Act =>
   async (writer, signal) => {

@@ -52,7 +52,7 @@ const output = (callId: string, text: string, blocks?: ContentBlock[]): OutputIt
   ...(blocks && { blocks }),
 });
 
-test('a request tells the server to store nothing, and to return reasoning that can be sent back', () => {
+test('a request asks the server to store nothing, and to return reasoning that can be sent back', () => {
   expect(responsesRequest(request([user('hi')]))).toEqual({
     model: 'gpt-5',
     input: [{ role: 'user', content: 'hi' }],
