@@ -146,6 +146,11 @@ const callsBack = [
   'interface LessOptions extends Omit<FewOptions, "a" | "b"> { d: () => void; e: () => void }',
   'interface PartOptions { a: () => void; part?: { b: () => void; c(): void; d: () => void } }',
   'interface RestOptions extends Omit<PartOptions, "part"> { b: Part }',
+  'type Act = () => void;',
+  'class Taker { constructor(a: Act, b: () => void, c: { d: Act; e?: (() => void) | undefined }) {} }',
+  'class Holder { constructor(options: FewOptions & { more: Act }) {} many(a: Act, b: Act, c: Act, d = 1) {} }',
+  'function most(a: Act, { b, c }: { b: Act; c: Act }, ...rest: string[]) {}',
+  'const tooMany = (a: Act, b: Act, c: Act, d: Act) => {};',
 ].join('\n');
 
 let folder: string;
@@ -201,11 +206,11 @@ describe('layering', () => {
     );
   });
 
-  test('options that need more than three functions from their creator are reported', () => {
+  test('options, constructors and functions that need more than three functions are reported', () => {
     const reports = findCallbacks(folder);
     expect(reports).toEqual(
-      ['ManyOptions', 'MoreOptions', 'PartOptions'].map((name) =>
-        expect.stringMatching(`packages/server/src/calls-back.ts needs 4 .* ${name}`),
+      ['ManyOptions', 'MoreOptions', 'PartOptions', 'Taker', 'Holder', 'tooMany'].map((name) =>
+        expect.stringMatching(`packages/server/src/calls-back.ts needs 4 .* ${name},`),
       ),
     );
   });
