@@ -4,7 +4,9 @@ import { byPrompt, gate, reply, text, thinking, toolUse } from '@liminal/testkit
 import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
 
 testAtLength('a page that is reloaded during a turn has lost nothing and continues', async () => {
   const folder = await stage.project('reload');

@@ -15,7 +15,9 @@ import {
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
 
 test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as upserts that only grow; stop ends the next answer in the middle of its text, and the session continues', async () => {
   const [second, third] = [gate(), gate()];
@@ -28,7 +30,6 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
       'Still there?': [reply('Still here.')],
     }),
   );
-  // This test is the first that uses the session.
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');

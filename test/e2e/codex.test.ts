@@ -18,7 +18,9 @@ import {
 import { expect, test } from 'vitest';
 import { runCodexAlone } from './codex-alone.ts';
 import { agentProcesses } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage({ codex: {} });
 
 test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and Codex’s answer is shown while it is being written; then a command shows its name while it runs, its output as it grows, and its result', async () => {
   const folder = await stage.project('tools');

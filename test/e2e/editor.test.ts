@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
 
 test('an editor’s prompt by ACP is shown in a browser, which answers its permission request; the turn of an editor that is killed continues, and another editor loads it', async () => {
   const folder = await stage.project('editor');

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { answer, reply, toolUse } from '@liminal/testkit';
-import { testAtLength } from '@liminal/testkit/at-length';
 import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
-import { stage } from './agents-stage.ts';
+import { expect, test } from 'vitest';
+import { useStage } from './stage.ts';
+
+const stage = useStage({ codex: {} });
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 const png = Buffer.from(
@@ -52,7 +53,7 @@ const agents = {
   },
 };
 
-testAtLength.each(Object.entries(agents))(
+test.each(Object.entries(agents))(
   'an image reaches the model of %s unchanged, also if the server dies before it is sent, and is there after a reload',
   async (agent, { play, asked, image }) => {
     play();
@@ -90,130 +91,122 @@ testAtLength.each(Object.entries(agents))(
 const contentOf = (message: unknown): unknown[] =>
   [(message as { content?: unknown } | undefined)?.content].flat();
 
-testAtLength(
-  'files that an answer names are shown in the page, but no files outside; a mentioned file reaches the model with its content',
-  async () => {
-    stage.expectComplaints(/\/file\?path=/);
-    const { ada, session, folder, turns } = await stage.claude();
-    await stage.project(basename(folder), {
-      'src/config.ts': 'const a = 1;\nconst b = 2;\n',
-      'notes of mine.md': 'Pears are out.\n',
-      'src/apples.ts': 'export const apples = 3;\n',
-    });
-    await writeFile(join(folder, 'shot.png'), png);
-    await symlink('/etc/passwd', join(folder, 'users'));
-    stage.api.play([
-      reply(toolUse('Read', { file_path: join(folder, 'src/config.ts') })),
-      reply(
-        'See [line two](src/config.ts:2), `config.ts`, [users](users), [gone](src/gone.ts) and ![shot](shot.png).',
-      ),
-      reply('I have read them.'),
-    ]);
-    const tabs = await ada.tabs.getByRole('link').count();
-    await session.send('What is set there?');
-    await session.untilAnswer('line two');
-    await session.untilEnded(turns + 1);
-    const { answers, page } = session;
-    const pane = page.getByRole('region', { name: /^File / });
+test('files that an answer names are shown in the page, but no files outside; a mentioned file reaches the model with its content', async () => {
+  stage.expectComplaints(/\/file\?path=/);
+  const { ada, session, folder, turns } = await stage.claude();
+  await stage.project(basename(folder), {
+    'src/config.ts': 'const a = 1;\nconst b = 2;\n',
+    'notes of mine.md': 'Pears are out.\n',
+    'src/apples.ts': 'export const apples = 3;\n',
+  });
+  await writeFile(join(folder, 'shot.png'), png);
+  await symlink('/etc/passwd', join(folder, 'users'));
+  stage.api.play([
+    reply(toolUse('Read', { file_path: join(folder, 'src/config.ts') })),
+    reply(
+      'See [line two](src/config.ts:2), `config.ts`, [users](users), [gone](src/gone.ts) and ![shot](shot.png).',
+    ),
+    reply('I have read them.'),
+  ]);
+  const tabs = await ada.tabs.getByRole('link').count();
+  await session.send('What is set there?');
+  await session.untilAnswer('line two');
+  await session.untilEnded(turns + 1);
+  const { answers, page } = session;
+  const pane = page.getByRole('region', { name: /^File / });
 
-    await answers.getByRole('button', { name: 'line two' }).click();
-    await pane.getByText('const b = 2;').waitFor();
-    expect(await pane.locator('[data-marked]').getAttribute('data-marked')).toBe('2-2');
-    // A tool has read the file, so its bare name in the answer is a link to it.
-    await answers.getByRole('button', { name: 'config.ts', exact: true }).click();
-    await pane.getByText('const a = 1;').waitFor();
+  await answers.getByRole('button', { name: 'line two' }).click();
+  await pane.getByText('const b = 2;').waitFor();
+  expect(await pane.locator('[data-marked]').getAttribute('data-marked')).toBe('2-2');
+  // A tool has read the file, so its bare name in the answer is a link to it.
+  await answers.getByRole('button', { name: 'config.ts', exact: true }).click();
+  await pane.getByText('const a = 1;').waitFor();
 
-    await answers.getByRole('button', { name: 'users' }).click();
-    await pane.getByText('lies outside the project').waitFor();
-    await answers.getByRole('button', { name: 'gone' }).click();
-    await pane.getByText('There is no file src/gone.ts.').waitFor();
-    await page.keyboard.press('Escape');
-    await pane.waitFor({ state: 'detached' });
+  await answers.getByRole('button', { name: 'users' }).click();
+  await pane.getByText('lies outside the project').waitFor();
+  await answers.getByRole('button', { name: 'gone' }).click();
+  await pane.getByText('There is no file src/gone.ts.').waitFor();
+  await page.keyboard.press('Escape');
+  await pane.waitFor({ state: 'detached' });
 
-    const image = answers.getByRole('img', { name: 'shot' });
-    expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
-    expect(await ada.tabs.getByRole('link').count()).toBe(tabs);
+  const image = answers.getByRole('img', { name: 'shot' });
+  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+  expect(await ada.tabs.getByRole('link').count()).toBe(tabs);
 
-    const field = page.getByRole('textbox', { name: 'Message', exact: true });
-    const files = page.getByRole('listbox', { name: 'Files' });
+  const field = page.getByRole('textbox', { name: 'Message', exact: true });
+  const files = page.getByRole('listbox', { name: 'Files' });
 
-    await field.pressSequentially('Compare @appl');
-    await files.getByRole('option', { name: /^apples\.ts/ }).click();
-    await page.keyboard.type('with @notes');
-    await files.getByRole('option', { name: /^notes/ }).waitFor();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Enter');
-    await session.untilAnswer('I have read them.');
+  await field.pressSequentially('Compare @appl');
+  await files.getByRole('option', { name: /^apples\.ts/ }).click();
+  await page.keyboard.type('with @notes');
+  await files.getByRole('option', { name: /^notes/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await session.untilAnswer('I have read them.');
 
-    await session.untilEnded(turns + 2);
+  await session.untilEnded(turns + 2);
 
-    const { messages } = stage.api.requests.findLast(({ kind }) => kind === 'main')!.body;
-    const told = JSON.stringify(messages);
-    for (const words of ['export const apples = 3;', 'Pears are out.', '@src/apples.ts']) {
-      expect(told.split(words)).toHaveLength(2);
-    }
-    const said = page.getByRole('article', { name: 'You' });
-    await said.getByRole('button', { name: '@"notes of mine.md"' }).click();
-    await page
-      .getByRole('region', { name: /^File notes/ })
-      .getByText('Pears are out.')
-      .waitFor();
-  },
-);
+  const { messages } = stage.api.requests.findLast(({ kind }) => kind === 'main')!.body;
+  const told = JSON.stringify(messages);
+  for (const words of ['export const apples = 3;', 'Pears are out.', '@src/apples.ts']) {
+    expect(told.split(words)).toHaveLength(2);
+  }
+  const said = page.getByRole('article', { name: 'You' });
+  await said.getByRole('button', { name: '@"notes of mine.md"' }).click();
+  await page
+    .getByRole('region', { name: /^File notes/ })
+    .getByText('Pears are out.')
+    .waitFor();
+});
 
-testAtLength(
-  'with edits accepted no permission is asked; files that Claude Code edited in three turns are restored to before the second, and the conversation shows that',
-  async () => {
-    const folder = await stage.project('rewind');
-    const ada = await stage.person();
-    const session = await ada.startSession({ folder });
-    const [a, b] = ['a.txt', 'b.txt'].map((name) => join(folder, name)) as [string, string];
-    const write = (path: string, content: string) =>
-      reply(toolUse('Write', { file_path: path, content }));
-    stage.api.play([
-      write(a, 'one\n'),
-      reply('Edited 1.'),
-      write(a, 'two\n'),
-      write(b, 'new\n'),
-      reply('Edited 2.'),
-      write(a, 'three\n'),
-      reply('Edited 3.'),
-      reply('And on.'),
-    ]);
-    await session.choose('Permissions', 'Accept edits');
-    for (const n of [1, 2, 3]) {
-      await session.send(`Edit ${n}.`);
-      await session.untilAnswer(`Edited ${n}.`);
-      await session.untilEnded(n);
-    }
-    expect(readFileSync(a, 'utf8')).toBe('three\n');
+test('with edits accepted no permission is asked; files that Claude Code edited in three turns are restored to before the second, and the conversation shows that', async () => {
+  const folder = await stage.project('rewind');
+  const ada = await stage.person();
+  const session = await ada.startSession({ folder });
+  const [a, b] = ['a.txt', 'b.txt'].map((name) => join(folder, name)) as [string, string];
+  const write = (path: string, content: string) =>
+    reply(toolUse('Write', { file_path: path, content }));
+  stage.api.play([
+    write(a, 'one\n'),
+    reply('Edited 1.'),
+    write(a, 'two\n'),
+    write(b, 'new\n'),
+    reply('Edited 2.'),
+    write(a, 'three\n'),
+    reply('Edited 3.'),
+    reply('And on.'),
+  ]);
+  await session.choose('Permissions', 'Accept edits');
+  for (const n of [1, 2, 3]) {
+    await session.send(`Edit ${n}.`);
+    await session.untilAnswer(`Edited ${n}.`);
+    await session.untilEnded(n);
+  }
+  expect(readFileSync(a, 'utf8')).toBe('three\n');
 
-    const second = session.turns.nth(1);
-    await second.hover();
-    await second.getByRole('button', { name: 'Restore files to before this turn' }).click();
-    const dialog = ada.page.getByRole('dialog', { name: 'Restore files' });
-    await expect
-      .poll(() => dialog.getByRole('listitem').allInnerTexts())
-      .toEqual(['a.txt', 'b.txt']);
-    expect(readFileSync(a, 'utf8')).toBe('three\n');
-    await dialog.getByRole('button', { name: 'Restore 2 files' }).click();
-    await dialog.waitFor({ state: 'detached' });
+  const second = session.turns.nth(1);
+  await second.hover();
+  await second.getByRole('button', { name: 'Restore files to before this turn' }).click();
+  const dialog = ada.page.getByRole('dialog', { name: 'Restore files' });
+  await expect.poll(() => dialog.getByRole('listitem').allInnerTexts()).toEqual(['a.txt', 'b.txt']);
+  expect(readFileSync(a, 'utf8')).toBe('three\n');
+  await dialog.getByRole('button', { name: 'Restore 2 files' }).click();
+  await dialog.waitFor({ state: 'detached' });
 
-    await session.conversation
-      .getByText(/^Files were changed back .*“Edit 2\.”: a\.txt, b\.txt\./)
-      .waitFor();
-    expect([readFileSync(a, 'utf8'), existsSync(b)]).toEqual(['one\n', false]);
-    await session.untilEnded(4);
-    await session.send('Go on.');
-    await session.untilAnswer('And on.');
-    await ada.page.reload();
-    await session.untilEnded(5);
-    expect(await session.prompts.allTextContents()).toEqual([
-      'Edit 1.',
-      'Edit 2.',
-      'Edit 3.',
-      'Go on.',
-    ]);
-    await session.conversation.getByText(/^Files were changed back/).waitFor();
-  },
-);
+  await session.conversation
+    .getByText(/^Files were changed back .*“Edit 2\.”: a\.txt, b\.txt\./)
+    .waitFor();
+  expect([readFileSync(a, 'utf8'), existsSync(b)]).toEqual(['one\n', false]);
+  await session.untilEnded(4);
+  await session.send('Go on.');
+  await session.untilAnswer('And on.');
+  await ada.page.reload();
+  await session.untilEnded(5);
+  expect(await session.prompts.allTextContents()).toEqual([
+    'Edit 1.',
+    'Edit 2.',
+    'Edit 3.',
+    'Go on.',
+  ]);
+  await session.conversation.getByText(/^Files were changed back/).waitFor();
+});

@@ -10,13 +10,14 @@ import {
   reply,
   text,
 } from '@liminal/testkit';
-import { testAtLength } from '@liminal/testkit/at-length';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { runCodexAlone } from './codex-alone.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
 import type { Person } from './person.ts';
 import { untilNoProcess } from './process-table.ts';
+
+const stage = useStage({ codex: {} });
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
@@ -99,7 +100,7 @@ async function openArchive(person: Person): Promise<void> {
   await person.sidebar.getByRole('button', { name: /^Archived/ }).click();
 }
 
-testAtLength.each(Object.entries(agents))(
+test.each(Object.entries(agents))(
   'sessions of %s are pinned, archived and deleted for everyone, also after a restart; so are its own sessions, without being opened, and its own store is not changed; one is forked after its second turn of four, and both continue, also with the next server',
   async (agent, { play, lastRequest, alone, ownStore }) => {
     const rest = gate();
