@@ -40,7 +40,7 @@ export async function* functions(): AsyncGenerator<Figure> {
     await source.ended();
 
     await source.send(`${rate * 3} ${rate}`);
-    // Count in the middle of the turn, without its beginning and its end.
+    // Count calls only in the middle of the turn, not at its beginning or end.
     await setTimeout(1_000);
     await server.calls();
     await setTimeout(1_000);

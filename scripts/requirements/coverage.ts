@@ -21,8 +21,8 @@ export type Covered = {
 export type Catalogue = Readonly<Record<string, Requirement>>;
 
 /**
- * Finds for each requirement the tests whose own names contain its id; for an acceptance criterion, the tests of its
- * test cases.
+ * Finds the tests of each requirement: the tests whose names contain its id. The tests of an acceptance criterion are
+ * those of its test cases.
  */
 export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covered[] {
   return Object.entries(catalogue).map(([id, requirement]) => {

@@ -1,4 +1,6 @@
-/** Random bits flip in a server's database: the server starts, and everything else works. */
+/**
+ * Random bits flip in a server's database: the server still starts, and everything except the damaged records works.
+ */
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

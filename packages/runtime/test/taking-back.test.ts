@@ -23,7 +23,7 @@ async function idle({ runtime }: World, sessionId: string): Promise<void> {
   await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
 }
 
-/** A session with a bare model whose answers are A1, A2 and so on. */
+/** A session of a bare model. The model's answers are A1, A2 and so on. */
 async function modelTalk(): Promise<Talk & { client: ScriptedClient }> {
   const answers = Array.from({ length: 9 }, (_, at) => repliesWith(`A${at + 1}`));
   const client = new ScriptedClient(answers);

@@ -289,7 +289,7 @@ export class FuzzStage {
   }
 }
 
-/** Checks a rejection by the server: its code is in the table, and is not an internal error. Returns the code. */
+/** Checks that a rejection by the server has a documented code, and not that of an internal error. Returns the code. */
 export function expectNamed(status: number, body: string): string {
   const { error } = ErrorBody.strict().parse(JSON.parse(body));
   expect(error.code, body).not.toBe('INTERNAL');

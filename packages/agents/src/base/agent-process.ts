@@ -102,7 +102,7 @@ export class AgentProcess {
     this.#errorOutput = '';
   }
 
-  /** Returns the reason, followed by the error output. */
+  /** Returns the reason why the process ended, followed by the process's error output. */
   explain(reason: unknown): string {
     const text = thrownMessage(reason);
     const output = this.#errorOutput.trim();

@@ -13,7 +13,9 @@ export interface RunLog {
   readonly how: string;
   /** Advice for the case that no events arrive. */
   readonly advice: string;
-  /** Resolves when the subscription is active, with the entries until the run ends or `signal` aborts. */
+  /**
+   * Resolves as soon as the subscription is active. The result yields entries until the run ends or `signal` aborts.
+   */
   open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
   /** Removes the log of a run whose session was deleted. */
   remove(): Promise<void>;

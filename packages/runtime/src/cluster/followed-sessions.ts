@@ -30,7 +30,7 @@ interface FollowedSessionsOptions {
 }
 
 interface FollowedSessionsEvents {
-  /** A session's owner has posted its state. */
+  /** The owner of a session has posted the session's state. */
   posted: [PostedState];
   /** A session has been deleted. */
   deleted: [sessionId: string];

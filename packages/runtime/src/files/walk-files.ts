@@ -1,7 +1,8 @@
 /** The files of a folder without git; files that its `.gitignore` files name are also left out. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-// fdir walks 100,000 files in a second, many folders at the same time, and can be stopped with the files found so far.
+// fdir walks 100,000 files in a second, and reads many folders at the same time. If fdir is stopped, it returns the
+// files found so far.
 import { fdir } from 'fdir';
 // Implements git's ignore rules exactly, which have many special cases.
 import ignore, { type Ignore } from 'ignore';

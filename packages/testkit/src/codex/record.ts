@@ -104,7 +104,7 @@ const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser
     measured: /^(processId|durationMs|(started|completed|created|updated|recency)At|.*AtMs)$/,
   });
 
-/** A client of the app-server that records every line. */
+/** An app-server client; the client records every line. */
 export class RecordingClient {
   readonly gate: Gate;
   readonly workspace: Workspace;

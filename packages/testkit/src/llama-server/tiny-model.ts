@@ -2,7 +2,7 @@ import { ggufFile, type GgufTensor } from './gguf.ts';
 
 /** The token that ends an answer. */
 const end = '</s>';
-/** The token before an answer to tool outputs. */
+/** The token that begins the model's answer to tool outputs. */
 export const afterTools = '<|seen|>';
 
 /**

@@ -107,7 +107,7 @@ describe('the parts of a request', () => {
       ['delete_after', '/code/shop/a.ts'],
       ['mode', 'a\nc'],
     ]);
-    // A diff of another file hides none of the arguments.
+    // If a diff is of a file that the arguments do not name, all arguments are still shown.
     const other = partsOf({ ...asked, diffs: [{ path: '/b', newText: 'x' }] });
     expect(Object.keys(Object.fromEntries(other['arguments'] as [string, unknown][]))).toEqual(
       Object.keys(toolArguments),

@@ -55,7 +55,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      // No mark is needed, because the link beside it shows that the call waits.
+      // The call needs no mark of its own: the link beside the call shows that the call waits.
       return null;
     case 'done':
       return (

@@ -67,7 +67,7 @@ it('a script and its calls are part of the call that runs it', () => {
   expect(shape(rows)).toBe('run(a!) m');
   expect(rows[0]).toMatchObject({ script: { callId: 's' } });
   expect(rows[0]?.kind === 'tool' && waitingBelow(rows[0].below)).toMatchObject({ itemId: 'p' });
-  // A tool named `script` that is not called by a script's call is an ordinary call.
+  // A call of a tool named `script` is shown as an ordinary call, unless it runs a script.
   expect(shape(arrange([tool('agent'), script('s', 'agent'), script('t', 'gone')]))).toBe(
     'agent(s) t',
   );
