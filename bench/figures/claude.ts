@@ -34,14 +34,14 @@ export async function* claudeWarm(): AsyncGenerator<Figure> {
   const name = 'Claude: first token after send, prewarmed';
   yield await withServer(reply(answer), (place) =>
     comparePairs(
-      { name: `${name}, against the bare SDK`, atMost: 1.2 },
+      { name: `${name}, against the bare SDK`, most: { ratio: 1.2 } },
       () => bareWarm(place),
       () => ourWarm(place),
     ),
   );
   yield await withServer(reply(text([pause(modelMs), answer])), (place) =>
     comparePairs(
-      { name: `${name}, a model that thinks for ${modelMs} ms`, atMost: 1.1 },
+      { name: `${name}, a model that thinks for ${modelMs} ms`, most: { ratio: 1.1 } },
       () => bareWarm(place),
       () => ourWarm(place),
     ),
@@ -52,7 +52,7 @@ export async function* claudeWarm(): AsyncGenerator<Figure> {
 export async function* claudeCold(): AsyncGenerator<Figure> {
   yield await withServer(reply(answer), (place) =>
     comparePairs(
-      { name: 'Claude: create to first token, cold, against the bare SDK', atMost: 1.1 },
+      { name: 'Claude: create to first token, cold, against the bare SDK', most: { ratio: 1.1 } },
       () => bareCold(place),
       () => ourCold(place),
     ),

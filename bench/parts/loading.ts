@@ -66,12 +66,12 @@ export async function* compareLoading(
   try {
     sessionId = await lead(server);
     yield await comparePairs(
-      { name: `${agent}: load to its history, against ${against}`, atMost: 1.1 },
+      { name: `${agent}: load to its history, against ${against}`, most: { ratio: 1.1 } },
       bareHistory,
       () => timeToHistory(server.connection, sessionId),
     );
     yield await comparePairs(
-      { name: `${agent}: load and send to first token, against ${against}`, atMost: 1.1 },
+      { name: `${agent}: load and send to first token, against ${against}`, most: { ratio: 1.1 } },
       bareFirstToken,
       () => loadToFirstToken(server.connection, sessionId),
     );
@@ -81,7 +81,7 @@ export async function* compareLoading(
   yield await comparePairs(
     {
       name: `${agent}: load and send to first token, in a server just started, against ${against}`,
-      atMost: justStarted,
+      most: { ratio: justStarted },
     },
     bareFirstToken,
     () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
