@@ -129,7 +129,8 @@ test('a chosen model is written as SERVER:MODEL, or as a model of the session’
   expect(() => catalog.choose('b:', 'a')).toThrow(
     'There is no model “b:”. Name a model as SERVER:MODEL, as in a:MODEL, with one of these servers: a, b.',
   );
-  expect(() => catalog.choose('c:x', 'a')).toThrow('There is no model “c:x”. No key.');
+  const unusable = { code: 'INVALID_OPTION', message: 'There is no model “c:x”. No key.' };
+  expect(() => catalog.choose('c:x', 'a')).toThrow(expect.objectContaining(unusable));
 });
 
 test('a model that was chosen earlier is known even if its server is unusable or gone', async () => {
@@ -173,7 +174,7 @@ test('the configured model is listed once, first, with the name from the list', 
     takesOther: ['b:', 'a:', 'c:'],
   });
   await catalog.refresh('a');
-  expect(catalog.option(chosen, 'a').options.slice(0, 2)).toEqual([
+  expect(catalog.option(chosen, 'a').options.filter(({ group }) => group === 'A')).toEqual([
     { value: 'a:two', name: 'Two', group: 'A' },
     { value: 'a:one', name: 'one', group: 'A' },
   ]);
@@ -197,10 +198,10 @@ test('a list is valid for five minutes, and parallel refreshes share one request
   one.client.listModels = lists('a') as never;
   unusable.client.listModels = lists('c') as never;
   const catalog = new ModelCatalog([one, unusable]);
-  await Promise.all([catalog.refresh('a', 0), catalog.refresh('a', 0)]);
-  await catalog.refresh('a', 300_000);
+  await Promise.all([catalog.refresh('a', 500_000), catalog.refresh('a', 500_000)]);
+  await catalog.refresh('a', 800_000);
   expect(asked).toEqual(['a']);
-  await catalog.refresh('a', 300_001);
+  await catalog.refresh('a', 800_001);
   expect(asked).toEqual(['a', 'a']);
   expect(catalog.first('a')?.model).toBe('a2');
   expect(signals[0]?.aborted).toBe(false);

@@ -220,5 +220,5 @@ test('calls without a thought signature become text if the server demands signat
   const items = [...conversation, signed];
   const words = 'Function call is missing a thought_signature in functionCall parts.';
   expect(concessionsFor(complaint(words), items, body)).toEqual([{ lost: { call: conversation } }]);
-  expect(foundIn('missing a ThoughtSignature')).toEqual([{ lost: { call: conversation } }]);
+  expect(foundIn('missing a valid ThoughtSignature')).toEqual([{ lost: { call: conversation } }]);
 });

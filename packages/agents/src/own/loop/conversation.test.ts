@@ -94,14 +94,37 @@ test('a message that the model had not read at the end of the turn is left out',
   expect(shape([message('Go'), message('Stop', { delivery: 'not_taken' })])).toEqual(['Go']);
 });
 
+const steeredNow = message('Stop', { delivery: 'taken' });
+
 test('a message is never placed between a call and its output, even if all have the same time', () => {
-  const steered = message('Stop', { delivery: 'taken' });
-  expect(shape([call('a'), steered, output('a'), message('I see', { origin: 'agent' })])).toEqual([
-    'a',
-    'a → true',
-    'Stop',
-    'I see',
-  ]);
+  expect(
+    shape([call('a'), steeredNow, output('a'), message('I see', { origin: 'agent' })]),
+  ).toEqual(['a', 'a → true', 'Stop', 'I see']);
+});
+
+test.each<[string, OutputItem[], string[]]>([
+  [
+    'before the next calls',
+    [call('a'), steeredNow, output('a'), call('b'), output('b')],
+    ['a', 'a → true', 'Stop', 'b', 'b → true'],
+  ],
+  [
+    'after the outputs of all calls of the answer',
+    [call('a'), call('b'), steeredNow, output('a'), output('b')],
+    ['a', 'b', 'a → true', 'b → true', 'Stop'],
+  ],
+  [
+    'after the report that a call was interrupted',
+    [call('a'), steeredNow, message('I see', { origin: 'agent' })],
+    ['a', 'a → false', 'Stop', 'I see'],
+  ],
+  [
+    'before calls that the model made later',
+    [message('Go'), steeredNow, call('a'), output('a')],
+    ['Go', 'Stop', 'a', 'a → true'],
+  ],
+])('a message sent during a turn is placed %s', (_, items, expected) => {
+  expect(shape(items)).toEqual(expected);
 });
 
 test('items that are only for people, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
@@ -173,6 +196,7 @@ test.each([[summaryMark], [[{ other: 1 }, summaryMark]]])(
       message('/compact'),
       message('It was', { origin: 'agent' }),
       call('a'),
+      message('The model was asked again.', { origin: 'system' }),
       message('about paper.', { origin: 'agent' }),
       mark(raw),
       message('And now?'),

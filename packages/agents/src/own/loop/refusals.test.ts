@@ -173,7 +173,7 @@ test('after an unknown error, more and more is left out: first what is new, at l
     message('user', 'New', [picture(gif, 'image/gif')]),
   ];
   // If nothing helps, the caller gets the first error.
-  await expect(ask(conversation)).rejects.toThrow(`${badRequest} 2`);
+  await expect(ask(conversation)).rejects.toMatchObject({ message: `${badRequest} 2` });
   const id = 'call_of_another_maker';
   const plain = '(This is from Liminal, not from the user';
   expect(bodies.slice(1).map(sent)).toEqual([
@@ -302,4 +302,18 @@ test.each([
   expect(await ask(conversation)).toBe('Yes.');
   const after = bodies.slice(count).map((body) => sent(body).replace(/, call_.*|is is .*/, ''));
   expect(after).toEqual(expected);
+});
+
+test.each([
+  [11, 'Roles must alternate.'],
+  [10, undefined],
+])('after %i refused fields, a known error leads to: %s', async (count, error) => {
+  const fields = Array.from({ length: count }, (_, at) => `field ${at}.`);
+  const { ask } = serverWithout(fields, (body) =>
+    sent(body).includes('(No message') ? undefined : 'Roles must alternate.',
+  );
+  const outcome = await ask([message('agent', 'A'), message('user', 'B')]).catch(
+    ({ message: words }: Error) => words,
+  );
+  expect(outcome).toBe(error ?? 'Yes.');
 });
