@@ -21,6 +21,7 @@ interface Asked {
     cursor?: string;
     name?: string;
     arguments?: Record<string, unknown>;
+    clientInfo?: { name: string; version: string };
     _meta?: { progressToken?: number };
   };
 }
@@ -45,7 +46,7 @@ interface Scripted {
   headers: IncomingMessage['headers'][];
 }
 
-/** An MCP server with these answers, by method; other requests get an error. */
+/** An MCP server with these answers, by method. */
 async function serve(answers: Record<string, Answer>): Promise<Scripted> {
   const all: Record<string, Answer> = {
     initialize: greeting,
@@ -58,8 +59,9 @@ async function serve(answers: Record<string, Answer>): Promise<Scripted> {
     const asked = (await json(request)) as Asked;
     methods.push(asked.method);
     headers.push(request.headers);
-    if (asked.id === undefined) return void response.writeHead(202).end();
-    const result = await all[asked.method]?.(asked, response);
+    const answer = all[asked.method];
+    if (asked.id === undefined && !answer) return void response.writeHead(202).end();
+    const result = await answer?.(asked, response);
     if (result === undefined) return;
     const outcome = 'code' in result ? { error: result } : { result };
     const body = JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...outcome });
@@ -133,6 +135,18 @@ test('a server is greeted and asked for its tools once, with the configured head
   expect(methods).toEqual(['initialize', 'notifications/initialized', 'tools/list']);
   expect(headers.map((one) => one['x-key'])).toEqual(['secret', 'secret', 'secret']);
   expect(problems).toEqual([undefined]);
+});
+
+test('a server gets the name and version of Liminal', async () => {
+  const infos: unknown[] = [];
+  const { connection } = await open({
+    initialize: (asked, response) => {
+      infos.push(asked.params?.clientInfo);
+      return greeting(asked, response);
+    },
+  });
+  await connection.tools();
+  expect(infos).toEqual([{ name: 'liminal', version: expect.stringMatching(/^\d+\.\d+\.\d+/) }]);
 });
 
 test('the pages of a list of tools are read one after another', async () => {
@@ -247,6 +261,13 @@ test('a server that does not answer in time is a failed start; the notice names 
   expect(problems).toEqual([
     'The MCP server “desk” did not start. It did not answer, or did not list all its tools, within 0.5 s.',
   ]);
+});
+
+test('a server that never confirms a notification is a failed start', async () => {
+  const silent = { 'notifications/initialized': () => undefined };
+  const { connection, problems } = await open(silent, { startMs: 500 });
+  expect(await connection.tools()).toEqual([]);
+  expect(problems[0]).toMatch(/did not start\. It did not answer, .* within 0\.5 s\.$/);
 });
 
 test('a server’s error at the start is shown, up to a limit', async () => {
@@ -462,6 +483,11 @@ test.each([
   },
 );
 
+test('SAFE: tools whose names differ only in other characters have different names', async () => {
+  const [one, two] = await Promise.all([nameOf('a', 'b.c'), nameOf('a', 'b c')]);
+  expect(one).not.toBe(two);
+});
+
 test('the model gets all texts of a result, and people get the other parts', async () => {
   const content = [
     { type: 'text', text: 'One.' },
@@ -472,7 +498,7 @@ test('the model gets all texts of a result, and people get the other parts', asy
     { type: 'resource', resource: { uri: 'a:1', text: 'Two.' } },
     { type: 'resource', resource: { uri: 'a:2', blob: 'CCCC', mimeType: 'application/pdf' } },
   ];
-  expect(await resultOf({ content })).toEqual({
+  expect(await resultOf({ content })).toStrictEqual({
     output: 'One.\nhttps://a.example/\nhttps://b.example/\nTwo.',
     success: true,
     blocks: content.slice(1),

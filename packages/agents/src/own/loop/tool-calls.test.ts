@@ -223,9 +223,16 @@ test('the output of a call that people stop says so, and a stopped turn runs no 
   ]);
   const stopped = { output: 'This was stopped by the user.', success: false };
   expect(await run()).toMatchObject(stopped);
-  const later = open([moving(() => expect.fail('It must not run.'))]);
+  let hasRun = false;
+  const later = open([
+    moving(() => {
+      hasRun = true;
+      return done;
+    }),
+  ]);
   later.stopping.abort();
   expect(await later.run()).toMatchObject(stopped);
+  expect(hasRun).toBe(false);
 });
 
 const asks = (run: Parameters<typeof moving>[0] = () => done) => moving(run, () => [permission]);
@@ -332,15 +339,29 @@ test('a resumed call asks again under its earlier id, and reports that people we
   await running;
 });
 
-test.each<[string, Tool, Partial<WantedCall>]>([
-  ['needs no question', moving(() => done), {}],
-  ['cannot be run', moving(() => done), { name: 'fly' }],
-])('a resumed call that %s reports that as well', async (_, tool, call) => {
+test('a resumed call that needs no question reports that before the call ends', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { run, payloads } = open([tool]);
-  await run({ ...call, onAsked: resolve });
-  await promise;
+  const { run, payloads } = open([
+    moving(async () => {
+      await promise;
+      return done;
+    }),
+  ]);
+  expect(await run({ onAsked: resolve })).toMatchObject({ success: true });
   expect(payloads().some((payload) => 'approvalId' in payload)).toBe(false);
+});
+
+test('a resumed call that cannot be run reports that there is no question', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { run } = open([moving(() => done)]);
+  await run({ name: 'fly', onAsked: resolve });
+  await promise;
+});
+
+test('a call whose item has ended gets an output', async () => {
+  const { run, items } = open([moving(() => done)]);
+  await run({ item: undefined });
+  expect(items()).toMatchObject([{ type: 'function_call_output', output: 'Moved.' }]);
 });
 
 test('the model gets the schema of a tool’s input, or the tool’s own schema', () => {
@@ -362,6 +383,9 @@ test('the model gets the schema of a tool’s input, or the tool’s own schema'
     { name: 'x', description: 'Moves it.', parameters: own },
   ]);
   expect(calls.instructions).toBeUndefined();
+  const input = z.object({ to: z.string().default('here') });
+  const [optional] = open([{ ...moving(() => done), input } as Tool]).calls.definitions;
+  expect(optional?.parameters).not.toHaveProperty('required');
 });
 
 test('scripts are offered only if they are switched on and there is a tool for them', () => {
