@@ -1,4 +1,4 @@
-/** The path of a delta in docs/architecture.md matches the code. */
+/** Checks that the path of a delta in docs/architecture.md matches the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   return { type, method, file, call, callFile };
 });
 
-test('the path has at most twelve steps', () => {
+test('the path of a delta has at most twelve steps', () => {
   expect(steps.length).toBeGreaterThan(5);
   expect(steps.length).toBeLessThanOrEqual(12);
 });
