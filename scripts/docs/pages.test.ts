@@ -53,7 +53,7 @@ test.each(pages)('every link in %s leads to a file and a heading that exist', (p
 });
 
 test.each(inDocs.filter((page) => !generated.has(page)))(
-  `%s has at most ${maxWords} words`,
+  `the page %s has at most ${maxWords} words`,
   (page) => {
     expect(read(page).split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(maxWords);
   },
