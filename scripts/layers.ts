@@ -1,4 +1,5 @@
-// Checks imports by the rules in `layers/rules.ts`, and how many functions each constructor, function and method takes.
+// Checks all imports by the rules in `layers/rules.ts`, and checks how many functions each constructor, function and
+// method takes.
 import { root } from './bootstrap/root.mjs';
 import { findCallbacks } from './layers/callbacks.ts';
 import { cruisePackages } from './layers/cruise.ts';

@@ -3,11 +3,11 @@ import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
 import { addedOf, type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
-/** The number of pairs: so many that two runs give about the same result, because single pairs differ by a quarter. */
+/** The number of pairs. Single pairs differ by a quarter; with this number, two runs give about the same result. */
 export const roundCount = 25;
 /**
- * A fast model's time to its first token. The time that Liminal adds shows best with a model that answers at once;
- * with a model of this speed, a figure shows the added time as a share of the user's wait.
+ * The time to the first token of a fast model. A model that answers at once shows best how much time Liminal adds; a
+ * model of this speed shows the added time as a share of the user's wait.
  */
 export const modelMs = 300;
 
@@ -18,7 +18,7 @@ interface Comparison {
   rounds?: number;
 }
 
-/** Measures both alternately, in ms, so that both have the same load of the machine; the first pair is not counted. */
+/** Measures both alternately, in ms, so that the machine's load is the same for both. The first pair is not counted. */
 export async function comparePairs(
   { name, most, rounds = roundCount }: Comparison,
   bare: () => Promise<number>,
@@ -38,7 +38,10 @@ export async function comparePairs(
   return { name, ...ratioOf(pairs, most.ratio), detail };
 }
 
-/** The ms from `clock` to the agent's first character at a client; ends the session after the turn. */
+/**
+ * Plays a turn; returns the ms from `clock` to the agent's first character at a client. Ends the session after the
+ * turn.
+ */
 export async function timeToFirstToken(
   connection: Connection,
   sessionId: string,

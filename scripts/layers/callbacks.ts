@@ -17,15 +17,15 @@ import {
 } from '@swc/core';
 
 /**
- * The most functions that a class or function may need from its caller. If a class needs more functions, join it with
- * its creator, or pass it the object that it calls.
+ * The most functions that a class or function may take from its caller. If a class needs more, join the class with its
+ * creator, or pass it the object whose methods the functions would call.
  */
 const maxCallbacks = 3;
 
 /**
- * Lists the constructors, functions, methods and `…Options` types with more than `maxCallbacks` functions among their
- * parameters or fields, including those of nested literals and of extended interfaces. The page's components are not
- * checked.
+ * Lists the constructors, functions, methods and `…Options` types whose parameters or fields contain more than
+ * `maxCallbacks` functions. Functions in nested literals and in extended interfaces count. The page's components are
+ * not checked.
  */
 export function findCallbacks(root: string): string[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: root })
@@ -60,7 +60,7 @@ interface Count {
 const parse = (path: string): Node[] =>
   parseSync(readFileSync(path, 'utf8'), { syntax: 'typescript' }).body;
 
-/** All nodes of a syntax tree. */
+/** Returns all nodes of a syntax tree. */
 function nodesIn(tree: unknown): Node[] {
   if (typeof tree !== 'object' || tree === null) return [];
   const children = Object.values(tree).flatMap(nodesIn);
@@ -76,7 +76,10 @@ const isFunction = (node: Node): node is FunctionDeclaration => node.type === 'F
 const isMethod = (node: Node): node is ClassMethod => node.type === 'ClassMethod';
 const isVariable = (node: Node): node is VariableDeclarator => node.type === 'VariableDeclarator';
 
-/** The number of functions that a node needs; empty for a node that takes nothing. */
+/**
+ * Returns how many functions a declaration takes; empty if the node is not a declaration that takes parameters or
+ * options.
+ */
 function countsOf(node: Node, types: Types): Count[] {
   if (isInterface(node)) {
     const name = node.id.value;
@@ -100,7 +103,7 @@ function countsOf(node: Node, types: Types): Count[] {
   return [];
 }
 
-/** The type of a parameter; undefined if it is inferred. */
+/** Returns the type of a parameter; undefined if the type is inferred. */
 function typeOf(parameter: Node): TsType | undefined {
   const { pat, param } = parameter as Partial<Param & TsParameterProperty>;
   const inner = pat ?? param ?? parameter;
@@ -111,7 +114,9 @@ function typeOf(parameter: Node): TsType | undefined {
   return left === undefined ? typeAnnotation?.typeAnnotation : typeOf(left);
 }
 
-/** The functions of a parameter's type: one if the type is a function, or those of its fields. */
+/**
+ * Returns the functions in a parameter's type: one if the type itself is a function, otherwise those among its fields.
+ */
 function functionsOfType(type: TsType | undefined, types: Types): string[] {
   if (isFunctionType(type, types)) return [''];
   if (type?.type === 'TsTypeLiteral') return functionsIn(type.members, types);
@@ -122,7 +127,7 @@ function functionsOfType(type: TsType | undefined, types: Types): string[] {
   return options ? functionsOf(options, types) : [];
 }
 
-/** The names of an interface's functions, including those of extended interfaces. */
+/** Returns the names of an interface's functions, including those of extended interfaces. */
 function functionsOf(node: TsInterfaceDeclaration, types: Types): string[] {
   const inherited = node.extends.flatMap(({ expression, typeArguments }) => {
     const base = expression.type === 'Identifier' ? expression.value : '';
@@ -146,7 +151,7 @@ function functionsIn(members: readonly TsTypeElement[], types: Types): string[] 
     const type = member.typeAnnotation?.typeAnnotation;
     if (isFunctionType(type, types)) return [name];
     // Each function of a nested object literal counts. The functions have the name of the object's field, because
-    // `Omit` and `Pick` choose whole fields.
+    // `Omit` and `Pick` select whole fields.
     return type?.type === 'TsTypeLiteral' ? functionsIn(type.members, types).map(() => name) : [];
   });
 }

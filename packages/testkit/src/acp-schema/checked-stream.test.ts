@@ -72,7 +72,7 @@ test.each<[string, AnyMessage, string]>([
   ['an unknown method', { jsonrpc: '2.0', method: 'session/none' }, 'no notification session/none'],
   ['an answer to nothing', { jsonrpc: '2.0', id: 5, result: {} }, 'id 5'],
   ['an error without a code', { jsonrpc: '2.0', id: 5, error: {} as never }, 'Error'],
-])('reports %s, in either direction', async (_, message, named) => {
+])('the stream reports %s in either direction', async (_, message, named) => {
   const problems: string[] = [];
   const onProblem = ({ message: words }: Error) => problems.push(words);
   const [here, there] = connectedPair();

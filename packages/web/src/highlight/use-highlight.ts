@@ -2,18 +2,19 @@ import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
-/** Longer code (characters) stays plain: rendering all its colours would block the page. */
+/** Code with more characters than this stays plain: rendering all its colours would block the page. */
 const longest = 100_000;
 /**
- * Code with more coloured pieces also stays plain: each piece is an element of the page, and all may be in one line.
+ * Code with more coloured pieces than this also stays plain: each piece is an element of the page, and all pieces may
+ * be in one line.
  */
 const mostTokens = 10_000;
 
-/** Recently coloured code, so that it does not flash when it is shown again. */
+/** The code that was coloured most recently, so that the code does not flash when it is shown again. */
 const recent = new Map<string, ColouredLines>();
 const recentSize = 300;
 
-/** The code's coloured lines; undefined until they are ready, and for a language without colours. */
+/** Returns the code's coloured lines; undefined until they are ready, and for a language without colours. */
 export function useHighlight(code: string, language: string): ColouredLines | undefined {
   const isPlain = language === '' || code.length > longest;
   const key = `${language} ${code}`;

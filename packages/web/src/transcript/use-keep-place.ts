@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
-/** The first visible row, with its position. */
+/** The first row that is visible, with its position. */
 interface FirstVisibleRow {
   row: string;
   /** The row's distance from the top of the content (px). */
@@ -31,7 +31,7 @@ export function useKeepPlace(
       if (element.clientHeight > 0) read.current = firstSeen(element, inner);
     };
     settle.current = () => {
-      // While the page follows the end, it scrolls itself; two scrolls in one frame would undo each other.
+      // While the page follows the end, `useStickToEnd` scrolls; two scrolls in one frame would undo each other.
       if (isFollowing()) return;
       const row = read.current && findRow(inner, read.current.row);
       if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
@@ -59,8 +59,8 @@ function undoMove(element: HTMLElement, row: HTMLElement, moved: number): void {
   const gap = gapAbove(element, row);
   const likely = Number(gap?.dataset['gap']);
   const height = (gap?.offsetHeight ?? 0) - moved;
-  // Resize a gap only while its height stays near the likely height of its rows; otherwise the reader would notice when
-  // scrolling there.
+  // Resize a gap only while its height stays near the likely height of its rows. Otherwise, a reader who scrolls there
+  // would notice the wrong height.
   if (gap !== undefined && height > likely / 2 && height < likely * 2) {
     gap.style.height = `${height}px`;
   } else {
@@ -68,7 +68,7 @@ function undoMove(element: HTMLElement, row: HTMLElement, moved: number): void {
   }
 }
 
-/** The nearest gap before a row. */
+/** Returns the nearest gap before a row. */
 function gapAbove(element: HTMLElement, row: HTMLElement): HTMLElement | undefined {
   const gaps = [...element.querySelectorAll<HTMLElement>('[data-gap]')];
   return gaps.findLast(

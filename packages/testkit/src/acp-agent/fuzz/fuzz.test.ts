@@ -98,7 +98,7 @@ test.each([
   ['a notification as a request', (line: string) => hasId(line, 'session/update')],
   ['an answer that is both', (line: string) => /"result":.*"error":/.test(line)],
   ['a prototype', (line: string) => line.startsWith('{"__proto__"')],
-])('among the lines is %s', (_, matches) => {
+])('the mutated lines include %s', (_, matches) => {
   expect(lines.filter(matches).length).toBeGreaterThan(0);
 });
 
