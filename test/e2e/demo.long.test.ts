@@ -4,7 +4,7 @@ import { useStage } from './stage.ts';
 const stage = useStage();
 
 // Each of these tests fails if a page logs an error, requests another host, or breaks its content policy.
-test('the demo shows each kind of agent output in its own form; a search in the sidebar finds a message and opens it', async () => {
+test('the demo shows each kind of agent output in the form of this kind; a search in the sidebar finds a message and opens it', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('shop'), agent: 'Demo' });
   const title = 'New session in shop';
@@ -69,7 +69,7 @@ test('the demo shows each kind of agent output in its own form; a search in the 
   await ada.sidebar.getByRole('searchbox').fill('');
 });
 
-test('the demo asks for a permission that is given, one that is rejected, and a form whose answers survive a reload; and its build’s output grows visibly', async () => {
+test('the demo requests one permission that is allowed and one that is rejected, and shows a form whose answers survive a reload; the output of its build grows visibly', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('ask'), agent: 'Demo' });
   await session.choose('Speed', 'Instant');

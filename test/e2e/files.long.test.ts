@@ -16,7 +16,7 @@ const png = Buffer.from(
 
 const base64 = png.toString('base64');
 
-/** Chooses a file with the paper clip, as users do. */
+/** Chooses a file with the paper clip, as a user does. */
 async function attach(page: Page, name: string): Promise<void> {
   const choosing = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Attach files' }).click();
@@ -24,7 +24,7 @@ async function attach(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Show ${name}` }).waitFor();
 }
 
-/** The file behind an image of the conversation, saved as a user does it. */
+/** Returns the file behind an image in the conversation, saved as a user saves it. */
 async function saved(page: Page, within: Locator, name: string): Promise<Buffer> {
   await within.getByRole('button', { name: `Show ${name}` }).click();
   const view = page.getByRole('dialog', { name });
@@ -37,7 +37,7 @@ async function saved(page: Page, within: Locator, name: string): Promise<Buffer>
 }
 
 /**
- * Both agents, each with its model, a function for the model's last request, and the form of an image in that
+ * Both agents. Each has its model, a function that returns the model's last request, and the form of an image in this
  * request.
  */
 const agents = {
@@ -54,7 +54,7 @@ const agents = {
 };
 
 test.each(Object.entries(agents))(
-  'an image reaches the model of %s unchanged, also if the server dies before it is sent, and is there after a reload',
+  'an image reaches the model of %s unchanged, even if the server dies before the image is sent, and is still shown after a reload',
   async (agent, { play, asked, image }) => {
     play();
     const ada = await stage.person();
@@ -91,7 +91,7 @@ test.each(Object.entries(agents))(
 const contentOf = (message: unknown): unknown[] =>
   [(message as { content?: unknown } | undefined)?.content].flat();
 
-test('files that an answer names are shown in the page, but no files outside; a mentioned file reaches the model with its content', async () => {
+test('files that an answer mentions are shown in the page, but files outside of the project are not; a mentioned file reaches the model with its content', async () => {
   stage.expectComplaints(/\/file\?path=/);
   const { ada, session, folder, turns } = await stage.claude();
   await stage.project(basename(folder), {
@@ -118,7 +118,7 @@ test('files that an answer names are shown in the page, but no files outside; a 
   await answers.getByRole('button', { name: 'line two' }).click();
   await pane.getByText('const b = 2;').waitFor();
   expect(await pane.locator('[data-marked]').getAttribute('data-marked')).toBe('2-2');
-  // A tool has read the file, so its bare name in the answer is a link to it.
+  // A tool has read the file. Therefore the file's name in the answer is a link to the file, even without a path.
   await answers.getByRole('button', { name: 'config.ts', exact: true }).click();
   await pane.getByText('const a = 1;').waitFor();
 
@@ -159,7 +159,7 @@ test('files that an answer names are shown in the page, but no files outside; a 
     .waitFor();
 });
 
-test('with edits accepted no permission is asked; files that Claude Code edited in three turns are restored to before the second, and the conversation shows that', async () => {
+test('while edits are accepted, no permission is requested; files that Claude Code edited in three turns are restored to their state before the second turn, and the conversation shows this', async () => {
   const folder = await stage.project('rewind');
   const ada = await stage.person();
   const session = await ada.startSession({ folder });

@@ -1,4 +1,4 @@
-/** After a restart of the server, the settings of a session's agent are shown without starting the agent. */
+/** Tests that after a restart of the server, the settings of a session's agent are shown without starting the agent. */
 import { answer, acpAgent, contractPrompts, contractScript, reply } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { agentProcesses } from './process-table.ts';
@@ -10,7 +10,7 @@ afterAll(() => control.close());
 const scripted = { command, args, env, name: 'Scripted', description: 'Plays a script.' };
 const stage = useStage({ codex: {}, config: { agents: { scripted } } });
 
-/** The agent's settings and counts in the composer. */
+/** Returns the agent's settings and counts, as the message field shows them. */
 async function shown({ page }: SessionTab) {
   const form = page.getByRole('form', { name: 'Composer' });
   return {
@@ -27,7 +27,7 @@ test.each([
   { agent: 'Codex', usage: /\d/, setting: 'Approvals', value: 'Read Only' },
   { agent: 'Scripted', usage: /^$/, setting: 'Model', value: 'Large' },
 ])(
-  '$agent’s settings, commands and counts are shown after a restart, without starting the agent, and can be changed',
+  'after a restart, $agent’s settings, commands and counts are shown without starting the agent, and can be changed',
   async ({ agent, usage, setting, value }) => {
     const folder = await stage.project(`last-${agent.toLowerCase().replace(' ', '-')}`);
     stage.api.play([reply('Hello.')]);
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-/** The composer's contents once they no longer change. */
+/** Returns the contents of the message field as soon as they no longer change. */
 async function settled(session: SessionTab) {
   let last = await shown(session);
   await expect

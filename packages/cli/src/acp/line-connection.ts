@@ -13,9 +13,12 @@ export interface AcpAddress {
 
 /** A connection that carries one message per line. */
 export interface LineConnection {
-  /** Resolves when the connection is closed. */
+  /** Resolves when the connection has been closed. */
   closed: Promise<void>;
-  /** Returns false if the next line should wait. @param onTaken - Called when the system has accepted this line. */
+  /**
+   * Returns false if the caller should wait before it writes the next line.
+   * @param onTaken - Called when the system has accepted this line.
+   */
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
@@ -31,9 +34,9 @@ const closeTimeoutMs = 5_000;
 const maxResponseBytes = 64 * 1024;
 
 /**
- * Opens a connection that carries lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory
- * than all other code of this program. Rejects with `ECONNREFUSED` or `ECONNRESET` if no server runs, or with the
- * server's message if the server refuses the connection.
+ * Opens a connection that carries one message per line. Writes the upgrade request by hand, since Node's HTTP client
+ * takes more memory than all other code of this program. Rejects with `ECONNREFUSED` or `ECONNRESET` if no server runs,
+ * or with the server's message if the server refuses the connection.
  */
 export async function connectLines(
   { url, token, path }: AcpAddress,
@@ -85,7 +88,7 @@ async function awaitUpgrade(socket: Socket): Promise<string> {
 
 const timeoutMessage = `The Liminal server did not answer within ${upgradeTimeoutMs / 1000} s. Try again, or restart it.`;
 
-/** The server's error, with the code `ECONNRESET` if the server is about to stop. */
+/** Returns the server's error, with the code `ECONNRESET` if the server is about to stop. */
 function upgradeError(response: string): Error {
   const [status = ''] = response.split('\r\n');
   const isEnding = status === '' || status.startsWith('HTTP/1.1 503 ');

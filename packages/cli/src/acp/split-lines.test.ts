@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { splitLines } from './split-lines.ts';
 
-test('lines end only at a line feed, even if their text arrives in pieces', () => {
+test('only a line feed ends a line, even if the line arrives in several parts', () => {
   const lines = ['{"a":"one\u2028two\u2029three"}', '', '{"b":"\u0085"}\r'];
   const text = `${lines.join('\n')}\n{"not":"whole`;
   for (let size = 1; size <= text.length; size += 1) {

@@ -87,7 +87,7 @@ describe('an item as a line', () => {
   });
 });
 
-test('the end of a turn is a line only if the turn did not complete normally', () => {
+test('for the end of a turn, there is a line only if the turn did not complete normally', () => {
   const turn = { turnId: 't', items: [] };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');
@@ -101,7 +101,7 @@ test('the end of a turn is a line only if the turn did not complete normally', (
   );
 });
 
-test('a waiting request is shown below its description', () => {
+test('while a permission request waits, the request is shown below its description', () => {
   const item = { ...approval, status: 'create' as const };
   expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
   const described = { ...item, description: 'To tidy up.' };
@@ -121,7 +121,7 @@ test('SAFE: a permission request is never shortened', () => {
   expect(cleanText(formatLine({ kind: 'item', item: call }))).toBe(seen.replace('?', '*'));
 });
 
-test('SAFE: a long line is not cut inside a character', () => {
+test('SAFE: if a long line is cut, no character is cut apart', () => {
   const call = { ...tool, toolArguments: {}, title: `${'x'.repeat(98)}😀😀` };
   expect(formatLine({ kind: 'item', item: call })).toBe(`* ${'x'.repeat(98)}…`);
 });

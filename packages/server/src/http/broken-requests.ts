@@ -37,7 +37,7 @@ const refusals: Record<string, Refusal> = {
   },
 };
 
-/** Rejects data that Node's parser cannot read. */
+/** Rejects requests that Node's parser cannot read. */
 export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Duplex): void {
   const refusal = refusals[code] ?? broken;
   if (refusal === slow) refuseSlowRequest(socket);
@@ -45,7 +45,7 @@ export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Du
 }
 
 /**
- * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent,
+ * Rejects a request if its head or body has stopped arriving. If the client has sent nothing, no response is sent,
  * because browsers open connections in advance.
  */
 export function refuseSlowRequest(socket: Duplex): void {
@@ -74,6 +74,6 @@ function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // If the client never closed its side, the connection would stay open and count towards the limit.
+  // If the client never closed its side, the connection would stay open and count toward the limit.
   if (socket instanceof Socket) socket.destroySoon();
 }

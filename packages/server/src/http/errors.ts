@@ -2,7 +2,7 @@ import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The codes of errors that the server itself makes. */
+/** The codes of errors that only the server itself makes. */
 export type ServerErrorCode =
   | 'UNAUTHORIZED'
   | 'HOST_NOT_ALLOWED'
@@ -23,7 +23,7 @@ export type ServerErrorCode =
   | 'NOT_READY'
   | 'INTERNAL';
 
-/** Agents' error codes that people can see as the result of a command (seed 000, section Provider Interface). */
+/** Error codes of agents that people can see as the result of a command (seed 000, section Provider Interface). */
 type AgentErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'PROCESS_CRASH'
@@ -46,7 +46,7 @@ refusals satisfies Record<
   number
 >;
 
-/** Our codes and messages for errors of Fastify. */
+/** The codes and messages with which the server replaces Fastify's errors. */
 const frameworkCodes = new Map(
   Object.entries<{ code: ServerErrorCode; message: string }>({
     FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
@@ -68,7 +68,7 @@ const frameworkCodes = new Map(
   }),
 );
 
-/** The error with which the server itself rejects a request. */
+/** An error with which the server itself rejects a request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 
@@ -78,8 +78,8 @@ export class RequestError extends LiminalError {
 }
 
 /**
- * The status and body for an error. The body has the error's message if the message is meant for people, else a general
- * message without internals.
+ * Returns the status and body for an error. If the error's message is meant for people, the body contains this message;
+ * otherwise it contains a general message without internal details.
  */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
@@ -94,7 +94,7 @@ export function describeError(error: unknown): { status: number; body: ErrorBody
   };
 }
 
-/** Handles a Fastify error with a 4xx status that is not in the table. */
+/** Handles a Fastify error that has a 4xx status and is not in the table. */
 function otherFrameworkRefusal(error: unknown) {
   const isRefusal =
     codeOf(error).startsWith('FST_ERR_') &&
@@ -108,13 +108,16 @@ function otherFrameworkRefusal(error: unknown) {
   } as const;
 }
 
-/** Errors of a server that is stopping or not ready. The server logs their cause once, not with each request. */
+/**
+ * The codes of errors of a server that is stopping or not ready. The server logs the cause of these errors only once,
+ * not with each request.
+ */
 const expectedCodes: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
   'NOT_READY',
   'SHUTTING_DOWN',
 ]);
 
-/** Fastify's error handler: sends each error as an `ErrorBody`, and logs unexpected ones. */
+/** Fastify's error handler. Sends each error as an `ErrorBody`, and logs unexpected errors. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const wasAborted = request.raw.destroyed && !request.raw.complete;

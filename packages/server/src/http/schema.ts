@@ -44,7 +44,7 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
   const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
   const nameOf = httpPart === 'params' ? idIn(url ?? '') : undefined;
   return (value: unknown) => {
-    // Fastify passes a missing body as null, which is read as an empty object.
+    // For a missing body, Fastify passes null. Read null as an empty object.
     const parsed = parseInput(schema, value ?? {}, nameOf);
     if ('value' in parsed) return parsed;
     const message = `The ${part.what} is not valid: ${parsed.problems}.`;
@@ -53,8 +53,8 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
 };
 
 /**
- * Returns the name that errors use for an id in a route's path: for `:id` the part before it, for others, such as
- * `:turnId`, their own name.
+ * Returns the name that errors use for an id in a route's path. For `:id`, this is the path segment before the id; for
+ * any other parameter, such as `:turnId`, the parameter's own name.
  */
 function idIn(url: string): (name: string) => string {
   const parts = url.split('/');
