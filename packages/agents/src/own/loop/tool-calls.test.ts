@@ -352,10 +352,10 @@ test('a resumed call that needs no question reports that before the call ends', 
 });
 
 test('a resumed call that cannot be run reports that there is no question', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  let hasReported = false;
   const { run } = open([moving(() => done)]);
-  await run({ name: 'fly', onAsked: resolve });
-  await promise;
+  await run({ name: 'fly', onAsked: () => void (hasReported = true) });
+  expect(hasReported).toBe(true);
 });
 
 test('a call whose item has ended gets an output', async () => {
@@ -384,7 +384,7 @@ test('the model gets the schema of a tool’s input, or the tool’s own schema'
   ]);
   expect(calls.instructions).toBeUndefined();
   const input = z.object({ to: z.string().default('here') });
-  const [optional] = open([{ ...moving(() => done), input } as Tool]).calls.definitions;
+  const [optional] = open([{ ...moving(() => done), input }]).calls.definitions;
   expect(optional?.parameters).not.toHaveProperty('required');
 });
 
