@@ -32,7 +32,7 @@ export const areas: Readonly<Record<string, Area>> = {
       '!packages/agents/test/models/{hostile-mcp,hostile-model-server,many-calls}.test.ts',
     ],
   },
-  /** The parts of a server in a cluster, each by itself. */
+  /** The classes of a server in a cluster, each tested by itself. */
   cluster: {
     files: ['packages/runtime/src/cluster/*.ts', `!${clusterRuntime}`],
     tests: [
@@ -41,7 +41,7 @@ export const areas: Readonly<Record<string, Area>> = {
     ],
   },
   /**
-   * `ClusterRuntime`, which joins the parts of the area `cluster`. The tests start whole servers, and take a hundred
+   * `ClusterRuntime`, which joins the classes of the area `cluster`. The tests start whole servers, and take a hundred
    * times as long.
    */
   servers: {

@@ -1,4 +1,4 @@
-/** A question beside the conversation, in the page. */
+/** Tests the dialog in which a person asks a question that does not become part of the conversation. */
 import { beforeEach, expect, it } from 'vitest';
 import { openStage, sessionId, stage } from './stage.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   };
 });
 
-it('/btw asks beside the conversation, and shows the answer as plain text', async () => {
+it('/btw asks a question in a dialog, and shows the answer as plain text', async () => {
   const page = await stage.visit();
   const composer = page.getByRole('textbox', { name: 'Message' });
   await composer.fill('/btw which fruit?');

@@ -1,4 +1,4 @@
-/** The dialog with the folders of a session. */
+/** Tests the dialog with the folders of a session. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { openStage, sessionId, stage } from './stage.ts';
@@ -39,7 +39,7 @@ it('/add-dir with a folder adds the folder and shows all folders, and is not sen
   expect(changes().at(-1)).toEqual({ remove: ['/code/lib'] });
 });
 
-it('the session’s menu opens the folders, and one is added there', async () => {
+it('the session’s menu opens the list of folders, in which a folder can be added', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Folders…' }).click();
@@ -49,7 +49,7 @@ it('the session’s menu opens the folders, and one is added there', async () =>
   expect(changes()).toEqual([{ add: ['/code/docs'] }]);
 });
 
-it('a refused folder is shown with the reason, and stays in the field', async () => {
+it('a folder that the server refuses stays in the field, and the reason is shown', async () => {
   const page = await stage.visit();
   stage.refuse = (path) =>
     path.endsWith('/directories')
@@ -65,7 +65,7 @@ it('a refused folder is shown with the reason, and stays in the field', async ()
   expect(await field.inputValue()).toBe('/etc');
 });
 
-it('a session starts with additional folders, one per line, and a profile', async () => {
+it('a session starts with the additional folders, one per line, and with the profile', async () => {
   const page = await stage.visit();
   await page.keyboard.press('Alt+n');
   await page.getByRole('combobox', { name: 'Project folder' }).fill('/code/shop');

@@ -1,4 +1,4 @@
-/** Archiving, pinning and deleting sessions in the page. */
+/** Tests archiving, pinning and deleting sessions in the page. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone, press } from './controls/ways.ts';
@@ -50,7 +50,7 @@ async function fromRow(page: Page, title: string, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-it('pinned sessions are at the top, archived ones folded at the end, where a search finds them', async () => {
+it('pinned sessions are at the top; archived sessions are folded at the end, and a search finds them', async () => {
   stage.others = [
     otherSession('a', { title: 'Docs', pinned: true }),
     otherSession('b', { title: 'Attic', archived: true }),
@@ -119,7 +119,7 @@ it.each<[string, Parameters<typeof stage.visit>[0]]>([
   await undo.waitFor({ state: 'detached' });
 });
 
-it('the toast disappears by itself, but not while it has the pointer or the focus', async () => {
+it('the toast disappears after some time, but not while it has the pointer or the focus', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   obey();
   const page = await stage.visit();
@@ -149,7 +149,7 @@ it('an archived session has a note above the composer, and can be restored there
     .toBe(true);
 });
 
-it('a failed action shows the reason until it is dismissed', async () => {
+it('if an action fails, the reason is shown until a person dismisses it', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const message = 'The disk is full.';
   stage.refuse = (path) =>
@@ -164,7 +164,7 @@ it('a failed action shows the reason until it is dismissed', async () => {
   await section(page, 'shop').getByRole('link', { name: /Docs/ }).waitFor();
 });
 
-it('deleting asks first and lists what stays; an error leaves the dialog open', async () => {
+it('before deleting, the page asks and lists what stays; if deleting fails, the dialog stays open', async () => {
   stage.others = [otherSession('a', { title: 'Docs', cliType: 'demo' })];
   obey();
   const message = 'The disk is full.';
@@ -195,7 +195,7 @@ it('deleting asks first and lists what stays; an error leaves the dialog open', 
   await expect.poll(() => storedKeys(page, 'drafts')).toEqual([]);
 });
 
-it('a session that another person deletes disappears from tabs and page', async () => {
+it('a session that another person deletes disappears from the tabs and from the page', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const page = await stage.visit();
   await sidebar(page).getByRole('link', { name: /Docs/ }).dblclick();
@@ -206,7 +206,7 @@ it('a session that another person deletes disappears from tabs and page', async 
   expect(await page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
 });
 
-it('a session that was deleted while the connection was lost disappears on reconnect', async () => {
+it('a session that was deleted while the connection was lost disappears after the reconnect', async () => {
   const page = await stage.visit();
   const message = 'There is no session s1.';
   stage.refuse = (path) =>

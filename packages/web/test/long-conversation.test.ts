@@ -7,7 +7,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** One endless turn with this many items: texts, commands, and some code blocks. */
+/** Returns one endless turn with this number of items: texts, commands, and some code blocks. */
 function hugeTurn(count: number): UpsertObject[] {
   return Array.from({ length: count }, (_, n) => {
     if (n % 3 === 1) {
@@ -43,7 +43,7 @@ const settle = (page: Page) =>
     }
   });
 
-/** The row in the middle of the window: its item, and its position (px). */
+/** Returns the row in the middle of the window: its item, and its position in px. */
 const inTheMiddle = (page: Page) =>
   scroller(page).evaluate((e) => {
     const box = e.getBoundingClientRect();
@@ -55,10 +55,10 @@ const inTheMiddle = (page: Page) =>
 const topOf = (page: Page, id: string) =>
   item(page, id).evaluate((e) => e.getBoundingClientRect().top);
 
-/** Whether a text contains `Item 24` itself, not as the start of `Item 249`. */
+/** Returns whether a text contains `Item 24` itself, and not only as the start of `Item 249`. */
 const saysWhole = (text: string, words: string) => new RegExp(`${words}\\b`).test(text);
 
-/** All text that screen readers get. */
+/** Returns all text that screen readers receive. */
 async function accessibleTexts(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
@@ -76,12 +76,12 @@ interface Finder {
   ) => boolean;
 }
 
-/** How long the turn is: enough to fill the window many times over. */
+/** The number of items in the turn: enough to fill the window many times. */
 const count = atLength ? 5_001 : 501;
-/** The id of an item, counted from the end: 1 is the last item. */
+/** Returns the id of an item, counted from the end: 1 is the last item. */
 const fromLast = (n: number) => `i${count - n}`;
 
-/** The first item: code, a diagram and an image to open. */
+/** Returns the first item: code, a diagram, and an image that can be opened. */
 const code = (name: string) => `\`\`\`\n${`${name}\n`.repeat(100)}\`\`\`\n`;
 const diagram = '```mermaid\ngraph TD\n  A --> B\n```\n';
 const image = '![Chart](https://img.example/a.png)\n';
@@ -89,7 +89,7 @@ const first = message('i0', [code('one'), code('two'), diagram, image].join('\n'
   status: 'complete',
 });
 
-/** Facts about the page of one huge turn, independent of earlier actions on it. */
+/** Facts about the page of one huge turn. They do not depend on earlier actions on this page. */
 const claims: Record<string, (page: Page) => Promise<void>> = {
   'only rows near the window are in the page, even in one huge turn, and all can be reached':
     async (page) => {
@@ -107,7 +107,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         const { id } = await inTheMiddle(page);
         expect(id).not.toBe('');
         expect(await drawn(page)).toBeLessThanOrEqual(250);
-        // The items are in order, and no item between the rendered ones is missing.
+        // Check that the items are in order, and that no item between two rendered items is missing.
         const numbers = await page
           .locator('[data-item-id]')
           .evaluateAll((all) =>
@@ -148,7 +148,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     await last.getByLabel('Output').waitFor();
     await scrollTo(page, 0.3);
     await settle(page);
-    // The focused row stays in the page.
+    // Check that the focused row stays in the page.
     expect(await last.count()).toBe(1);
     const focused = () =>
       page.evaluate(() =>
@@ -179,7 +179,8 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       await settle(page);
       await expect.poll(isWhere).toBeLessThan(2);
     }
-    // Scrolls up by wheel steps: each step moves the text by exactly that much, whatever is drawn above.
+    // Scroll up by wheel steps. Each step must move the text by exactly the length of the step, whatever is drawn
+    // above.
     for (let step = 0; step < 4; step += 1) {
       const { id, top } = await inTheMiddle(page);
       const start = await scroller(page).evaluate((e) => e.scrollTop);
@@ -231,7 +232,7 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       const words = await drawnTexts();
       const selected = () => page.evaluate(() => String(getSelection()));
       const [farthest = ''] = words;
-      // `window.find` works like the browser's own search; it is not in the types.
+      // `window.find` works like the browser's own search. It is missing in the types.
       const isFound = await page.evaluate(
         (text) => (window as never as Finder).find(text, true, false, true),
         farthest,
@@ -282,7 +283,10 @@ const visit = async () => {
 };
 
 const all = Object.entries(claims);
-/** Opening the page takes longer than the actions on it, so on each commit they share one page. */
+/**
+ * Opening the page takes longer than the actions on it. Therefore, the short runs before each commit perform all
+ * actions on one page.
+ */
 const stories: [string, typeof all][] = atLength
   ? all.map((claim) => [claim[0], [claim]])
   : [[Object.keys(claims).join('; '), all]];
@@ -294,7 +298,7 @@ it.each(stories)('%s', async (_, told) => {
 
 const found = atLength ? 1_500 : 1_100;
 
-it('an address shows its item, even far from the window, inside a fold, or on an older page', async () => {
+it('an address with an item shows the item, even if it is far from the window, inside a fold, or on an older page', async () => {
   const entries = hugeTurn(found).map((entry) => {
     const n = Number(entry.itemId.slice(1));
     return n === 701 || n === 702 || n === 703
@@ -322,7 +326,7 @@ it('an address shows its item, even far from the window, inside a fold, or on an
 
 const printed = atLength ? 600 : 300;
 
-testAtLength('a printed page has everything loaded', async () => {
+testAtLength('a printed page contains everything that is loaded', async () => {
   play(hugeTurn(printed));
   const page = await stage.visit();
   await item(page, `i${printed - 1}`).waitFor();

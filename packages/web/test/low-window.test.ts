@@ -30,7 +30,7 @@ openStage(() => {
 const phone = { hasTouch: true, isMobile: true };
 const sizes = [
   ['a phone on its side', { ...phone, viewport: { width: 844, height: 390 } }],
-  // A window of 1400 × 900.
+  // Use a window of 1400 × 900 px.
   ['a zoom of 400 %', { viewport: { width: 350, height: 225 } }],
   ['a phone', { ...phone, viewport: { width: 390, height: 844 } }],
 ] as const;
@@ -50,39 +50,42 @@ async function isReached(control: Locator): Promise<void> {
   expect(what).toBe('');
 }
 
-it.each(sizes)('with %s, all of a request and the composer can be reached', async (_, options) => {
-  const page = await stage.visit(options);
-  await page.getByRole('button', { name: 'Stop' }).waitFor();
-  stage.send(
-    upsert(
-      tool('c1', {
-        toolName: 'ExitPlanMode',
-        kind: 'switch_mode',
-        title: 'Plan',
-        toolArguments: { plan },
-      }),
-    ),
-  );
-  stage.send(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
-  const request = page.getByRole('region', { name: 'Waiting for you' });
-  await request.waitFor();
-  for (const name of ['Allow', 'Deny'])
-    await isReached(request.getByRole('button', { name, exact: true }));
-  // A part of the plan is visible when the page is scrolled to it.
-  const shown = await request
-    .locator('[data-to-see]')
-    .first()
-    .evaluate((part) => {
-      const region = part.parentElement;
-      return region === null ? 0 : region.clientHeight;
-    });
-  expect(shown).toBeGreaterThan(60);
-  for (const control of await composer(page).getByRole('button').all()) await isReached(control);
-  await isReached(composer(page).getByRole('textbox', { name: 'Message' }));
-});
+it.each(sizes)(
+  'with %s, every part of a request and of the composer can be reached',
+  async (_, options) => {
+    const page = await stage.visit(options);
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    stage.send(
+      upsert(
+        tool('c1', {
+          toolName: 'ExitPlanMode',
+          kind: 'switch_mode',
+          title: 'Plan',
+          toolArguments: { plan },
+        }),
+      ),
+    );
+    stage.send(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
+    const request = page.getByRole('region', { name: 'Waiting for you' });
+    await request.waitFor();
+    for (const name of ['Allow', 'Deny'])
+      await isReached(request.getByRole('button', { name, exact: true }));
+    // A part of the plan must be visible when the page is scrolled to it.
+    const shown = await request
+      .locator('[data-to-see]')
+      .first()
+      .evaluate((part) => {
+        const region = part.parentElement;
+        return region === null ? 0 : region.clientHeight;
+      });
+    expect(shown).toBeGreaterThan(60);
+    for (const control of await composer(page).getByRole('button').all()) await isReached(control);
+    await isReached(composer(page).getByRole('textbox', { name: 'Message' }));
+  },
+);
 
 it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }] as const])(
-  'with %s, nothing in the composer moves or is squeezed when the first letter is typed',
+  'with %s, nothing in the composer moves or becomes narrower when the first letter is typed',
   async (_, options) => {
     const page = await stage.visit(options);
     await page.getByRole('button', { name: 'Steer' }).waitFor();
@@ -105,7 +108,7 @@ it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }]
   },
 );
 
-it('on a phone the settings keep a readable width, and the hint fits', async () => {
+it('on a phone, the settings keep a readable width, and the hint fits', async () => {
   stage.history = { ...begun('Tidy up'), turns: [] };
   const page = await stage.visit({ ...phone, viewport: { width: 390, height: 844 } });
   const selects = composer(page).getByRole('combobox');

@@ -28,7 +28,7 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-it('a dismissed notice stays hidden on this device, and is shown on another', async () => {
+it('a dismissed notice stays hidden on this device, and is still shown on another device', async () => {
   const page = await stage.visitShared();
   stage.sendInfo({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
@@ -40,7 +40,7 @@ it('a dismissed notice stays hidden on this device, and is shown on another', as
   expect(await shown(other).count()).toBe(2);
 });
 
-it('a notice about the agent is dismissed once for all of its sessions, any other notice only in its session', async () => {
+it('a notice about the agent is dismissed for all of the agent’s sessions, and any other notice only for its session', async () => {
   const about = { level: 'warning', text: 'Unknown setting "x".', about: 'agent' } as const;
   const second = otherSession('other', { cliType: stage.info.session.cliType });
   stage.others = [second];
@@ -56,14 +56,14 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   const info = { session: second, ...rest };
   await expect
     .poll(() => {
-      // Send again and again, because the page may subscribe to the session only now.
+      // Send the notice again and again, because the page may not have subscribed to the session before.
       stage.send({ type: 'session:info', sessionId: 'other', info });
       return shown(page).allInnerTexts();
     })
     .toEqual([failed.text]);
 });
 
-testAtLength('a notice can be dismissed by touch on a phone', async () => {
+testAtLength('on a phone, a notice can be dismissed by touch', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 740 }, hasTouch: true });
   stage.sendInfo({ notices: [untrusted] });
   const dismiss = shown(page).getByRole('button', { name: 'Dismiss' });

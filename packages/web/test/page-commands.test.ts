@@ -1,4 +1,4 @@
-/** Commands of the agents' terminals that the page itself runs. */
+/** Tests commands of the agents' terminals that the page runs itself. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
@@ -20,7 +20,7 @@ const option = (id: string, category: string, values: string[]) => ({
   options: values.map((value) => ({ value, name: `The ${value}` })),
 });
 
-/** Gives the session this agent, which offers these commands. */
+/** Gives the session this agent. The agent offers these commands. */
 function play(cliType: string, commands: string[] = []): void {
   const session = { ...stage.info.session, cliType, state: 'idle' as const };
   const configOptions = [
@@ -71,7 +71,7 @@ it.each([
   ['/model', 'option', 'The small'],
   ['/approvals', 'option', 'The plan'],
 ] as const)(
-  '%s of Codex opens its dialog in the page, and is not sent to the agent',
+  '%s in a session of Codex opens its dialog in the page, and is not sent to the agent',
   async (command, role, name) => {
     play('codex');
     const page = await stage.visit();
@@ -98,7 +98,7 @@ it('/export saves the session as a file', async () => {
   expect((await saving).suggestedFilename()).toBe(`liminal-${sessionId}.jsonl`);
 });
 
-it('words after /rename and /model are the title and the model', async () => {
+it('the words after /rename become the title, and the words after /model select the model', async () => {
   play('codex');
   const page = await stage.visit();
   await type(page, '/rename The new shed');
@@ -119,7 +119,7 @@ it('a command that the agent itself offers is sent to the agent', async () => {
   expect(sent()).toHaveLength(1);
 });
 
-it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
+it('/plan in a session of Claude Code chooses Plan mode, and sends the words after it', async () => {
   play('claude-code');
   const page = await stage.visit();
   await type(page, '/plan a shed');
@@ -127,7 +127,7 @@ it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
   expect(JSON.stringify(asked('/config'))).toContain('plan');
 });
 
-it('if the agent has no terminal with this command, the message is sent to the agent as text', async () => {
+it('if the agent’s terminal has no such command, the message is sent to the agent as text', async () => {
   play('demo');
   const page = await stage.visit();
   await type(page, '/rename It');

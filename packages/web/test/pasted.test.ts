@@ -25,7 +25,7 @@ it.each([
   ['a wide window', {}],
   ['a phone', phone],
 ])(
-  'in %s a long pasted text is a chip, survives a reload, and is sent completely',
+  'in %s, a long pasted text is shown as a chip, survives a reload, and is sent completely',
   async (_, options) => {
     const page = await stage.visit({ ...options, permissions });
     await field(page).fill('What failed?');
@@ -49,7 +49,7 @@ it.each([
   },
 );
 
-it('a pasted text alone can be sent, and can be removed or edited in the message', async () => {
+it('a pasted text can be sent without other text, and can be removed or edited in the message', async () => {
   const page = await stage.visit({ permissions });
   await paste(page, log);
   await page.getByRole('button', { name: 'Remove: Pasted 3,000 lines' }).click();

@@ -7,7 +7,7 @@ import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage();
 
-/** Turns of some lines each, oldest first. */
+/** Returns turns of some lines each, the oldest first. */
 function conversation(from: number, to: number) {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   const entries = numbers.flatMap((n): UpsertObject[] => [
@@ -34,7 +34,7 @@ const settle = (page: Page) =>
 const fromEnd = (page: Page) =>
   scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
 
-it('the page follows new content while the reader is at the end, and only then', async () => {
+it('while the reader is at the end, the page follows new content; otherwise, it does not', async () => {
   const { entries, turns } = conversation(10, 20);
   stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
   const page = await stage.visitShared();
@@ -64,7 +64,7 @@ it('the page follows new content while the reader is at the end, and only then',
 });
 
 it.each(atLength ? [0, 500] : [0])(
-  'older pages are fetched near the top (%d px), and the visible text stays in place',
+  'older pages are fetched when the reader is near the top (%d px), and the visible text stays in place',
   async (top) => {
     stage.history = { ...conversation(40, 60), hasMore: true, before: 'mark-40' };
     const measured = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ it.each(atLength ? [0, 500] : [0])(
         .locator(`[data-item-id="${id}"]`)
         .evaluate((e) => Math.round(e.getBoundingClientRect().top));
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
-    // Rows near the window are drawn first, and are taller or smaller than estimated.
+    // Rows near the window are drawn first. They are taller or smaller than estimated.
     await settle(page);
     const before = await height('u40');
     measured.resolve();
@@ -106,7 +106,7 @@ it.each(atLength ? [0, 500] : [0])(
   },
 );
 
-it('a lost connection is restored by itself, and shown content is not rendered again', async () => {
+it('a lost connection is restored automatically, and content that is already shown is not rendered again', async () => {
   stage.history = { ...conversation(0, 3), hasMore: false };
   const page = await stage.visitShared();
   const first = await page.locator('[data-item-id="a0"]').elementHandle();
@@ -145,7 +145,7 @@ it('a tab keeps its draft and its scroll position', async () => {
 });
 
 testAtLength(
-  'on a phone the sessions are in a drawer, and nothing is wider than the page',
+  'on a phone, the sessions are in a drawer, and nothing is wider than the page',
   async () => {
     stage.history = { ...conversation(0, 2), hasMore: false };
     const page = await stage.visit({

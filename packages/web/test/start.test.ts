@@ -6,7 +6,7 @@ openStage(() => {
   stage.history = past;
 });
 
-it('a file dropped where no session accepts it does not replace the page', async () => {
+it('a file that is dropped where no session accepts it does not replace the page', async () => {
   const page = await stage.visit({}, '/');
   const main = page.getByRole('main', { name: 'Start' });
   await main.waitFor();
@@ -21,7 +21,7 @@ it('a file dropped where no session accepts it does not replace the page', async
   expect(areKept).toEqual([true, true]);
 });
 
-it('usable agents come first, and the chosen agent is visible', async () => {
+it('agents that can be used come first, and the chosen agent is visible', async () => {
   const agent = (cliType: string, rest = {}) => ({
     cliType,
     name: cliType,
@@ -87,13 +87,13 @@ it('agents that are not set up are folded, with instructions whose commands can 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
 });
 
-it('the window title names the waiting session', async () => {
+it('the window title contains the title of the waiting session', async () => {
   stage.others = [otherSession('o1', { title: 'ask me', state: 'waiting' })];
   const page = await stage.visit();
   await expect.poll(() => page.title()).toBe('◆ ask me – Liminal');
 });
 
-it('too many attachments are reported in a visible line, with a button that removes the refused attachments', async () => {
+it('too many attachments are reported in a line that is visible, with a button that removes the refused attachments', async () => {
   const page = await stage.visit();
   const files = Array.from({ length: 23 }, (_, n) => ({
     name: `file-${n}.txt`,
