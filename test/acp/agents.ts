@@ -36,7 +36,7 @@ export interface Story {
 
 const begins = 'I have begun';
 const settled = 'That is settled.';
-/** Returns only the text of the model. */
+/** Matches the text of the model, and no other text. */
 const says = /^That is settled\.$/;
 const make = 'echo fresh > new.txt';
 const endlessly = () => [begins, gate(), ' and ended.'];

@@ -26,7 +26,7 @@ const token = 'a-token-that-all-servers-share';
 export interface Member {
   server: LiminalServer;
   client: LiminalClient;
-  /** Sends a request. Each request rejects with `ApiError`. The error's `code` is the code that the server sent. */
+  /** The requests to this server. Each request rejects with `ApiError`. The error's `code` is the code that the server sent. */
   requests: Requests;
   /** Watches a session from its history on, with deltas. */
   follow(sessionId: string): Promise<SessionReader>;

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
-/** Returns the cookies of a browser that opened one server's link, as a server on another port receives them. */
+/**
+ * Opens a server's link as a browser does. Returns a function that returns the browser's headers for a request to the
+ * server at an origin, which may have another port.
+ */
 async function signIn(link: string) {
   const page = await fetch(link, { headers: { accept: 'text/html' } });
   const [, cookie = ''] = /=([^;]+)/.exec(page.headers.getSetCookie()[0] ?? '') ?? [];

@@ -16,8 +16,8 @@ interface Kind {
 }
 
 /**
- * The failover of a Redis Cluster is tested in every test run by `failover.test.ts`. All other tests of that file use a
- * single Redis.
+ * The kinds of Redis. Short runs test only the first kind: `failover.test.ts` tests a Redis Cluster in every test run,
+ * and all other tests use a single Redis.
  */
 const kinds: Kind[] = [
   {

@@ -108,8 +108,8 @@ testAtLength('if a user rejects a permission request with a button, nothing is d
 });
 
 testAtLength.each([
-  { key: 'Enter', outcome: 'gives', exists: true },
-  { key: 'Escape', outcome: 'refuses', exists: false },
+  { key: 'Enter', outcome: 'allows', exists: true },
+  { key: 'Escape', outcome: 'rejects', exists: false },
 ])(
   'with $key in the empty message field, a user $outcome a permission request',
   async ({ key, exists }) => {

@@ -73,7 +73,7 @@ export interface StageOptions {
   withKey?: boolean;
   /** Whether Claude Code has a subscription instead of a key. */
   isSubscribed?: boolean;
-  /** Adds Codex, with these options, to the stage. */
+  /** If present, the stage also has Codex, with these options. */
   codex?: CodexHomeOptions;
   /** Adds OpenAI's bare models to the stage. Anthropic's bare models use the API of Claude Code's model. */
   hasOpenAi?: boolean;

@@ -13,7 +13,7 @@ import { FaultServer, shareServer } from './server.ts';
 const codes = (reader: SessionReader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
 
-/** Text of agents and users, which the server's own log must never contain. */
+/** Matches the signs of a crash, which the server's log must never contain. */
 const crash = /unhandled|uncaught|TypeError/i;
 
 const shared = shareServer(() => ({}));

@@ -115,7 +115,7 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
 ];
 
 describe('a data folder that cannot be used is rejected with a reason, and not changed', () => {
-  test.concurrent.each(firstOf(4, unusable))('because it %s', async (fault, spoil, says) => {
+  test.concurrent.each(firstOf(4, unusable))('if the folder %s', async (fault, spoil, says) => {
     const dataDir = join(home, fault.replaceAll(' ', '-'));
     cpSync(used, dataDir, { recursive: true });
     spoil(dataDir);

@@ -135,7 +135,7 @@ describe('text is passed on unchanged', () => {
     ['text of the maximum length', 'x'.repeat(1_000_000)],
   ];
 
-  test.each(texts)('if the text is %s', async (_, text) => {
+  test.each(texts)('%s is in the history exactly as it was sent', async (_, text) => {
     const sessionId = await stage.create();
     const turnId = await stage.play(sessionId, text);
     const { entries } = await stage.requests.history(sessionId);

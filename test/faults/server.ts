@@ -46,7 +46,7 @@ export class FaultServer {
   readonly api: MessagesApi;
   readonly server: LiminalServer;
   /**
-   * Sends commands and queries over HTTP. Each method rejects with `ApiError`. The error's `code` is the code that the
+   * Commands and queries over HTTP. Each method rejects with `ApiError`. The error's `code` is the code that the
    * server sent.
    */
   readonly requests: Requests;

@@ -16,7 +16,7 @@ const ways = {
 export type Way = keyof typeof ways;
 
 export interface Stubborn {
-  /** Returns one shell command for the agent's shell, which starts the stubborn processes. */
+  /** One command for the agent's shell. The command starts the stubborn processes. */
   command: string;
   /** For each way, the path of the program as the process table shows it. No other process runs this program. */
   programs: Map<Way, string>;

@@ -302,7 +302,7 @@ test('doctor shows how each configured URL is reached, without the proxy’s pas
 test.each([
   ['that is down', undefined, /ECONNREFUSED/],
   ['that requires another password', 407, /the proxy requires another user name and password/],
-])('if a proxy %s, every error contains the proxy’s address', async (_, refusal, reason) => {
+])('every error caused by a proxy %s contains the proxy’s address', async (_, refusal, reason) => {
   const url =
     refusal === undefined
       ? `http://127.0.0.1:${await freePort()}`

@@ -200,7 +200,7 @@ describe.each([
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
     onTestFinished(end);
-    // Waits for as many signs of life as the other side sends in 1.5 times the silence after which the server or the
+    // Wait for as many signs of life as the other side sends in 1.5 times the silence after which the server or the
     // worker is treated as lost.
     const enough = Promise.withResolvers<void>();
     let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);

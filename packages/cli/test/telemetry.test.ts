@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 
 /**
- * Sends requests with these headers that play a turn of the demo, which waits for a person. A client reads the turn's
- * events.
+ * Plays a turn of the demo that waits for a person. The turn's message is sent with these headers. A client reads the
+ * turn's events.
  */
 async function turnOf(server: Server, headers: Record<string, string> = {}) {
   const client = clientOf(server);

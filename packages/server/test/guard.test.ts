@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Returns the headers of a request for each kind of credentials. */
+/** For each kind of credentials, a function that returns the headers of a request with these credentials. */
 const proofs = {
   nothing: () => ({}),
   'a spent link': () => ({}),

@@ -5,7 +5,7 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** Returns the error code in an error response. */
+  /** The error code, if the response is an error. */
   code: string | undefined;
 }
 

@@ -18,7 +18,7 @@ import { frames, playFrames } from './websocket.ts';
 const maxGrowth = { used: 24 * 1024 * 1024, rss: 160 * 1024 * 1024 };
 
 let stage: FuzzStage;
-/** Plays a turn of the demo before all other input. */
+/** The turn of the demo that was played before all other input. */
 let healthy: unknown;
 const memory: Memory[] = [];
 

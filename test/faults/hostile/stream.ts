@@ -102,7 +102,7 @@ type JsonPlace = [holder: Holder, key: string];
 
 class StreamBuilder {
   readonly #messages: { content: unknown; times: number; anew: boolean }[];
-  /** JSON that replaces a text in the message. It cannot be written with JSON.stringify. */
+  /** JSON of hostile values. The key is the placeholder in the message that the JSON replaces. */
   readonly #holes = new Map<string, string>();
 
   constructor(script: readonly object[]) {

@@ -9,7 +9,7 @@ export type HostileValue =
   | { keys: number }
   | { leaves: number };
 
-/** Names of fields: inherited properties, empty names, numbers, and the marks of this file. */
+/** Names of fields: inherited properties, empty names, numbers, and names with characters that are hard to show. */
 export const oddNames = [
   '',
   ' ',

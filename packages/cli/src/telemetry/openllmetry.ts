@@ -5,8 +5,8 @@ import type { OpenedProcessor } from './destination.ts';
 import { openLlmetryAddress, proxied } from './proxied.ts';
 
 /**
- * OpenLLMetry's exporter sends each span in a request of its own, and rejects spans if more than 30 requests are
- * running.
+ * How many spans are sent at the same time. OpenLLMetry's exporter sends each span in a request of its own, and rejects
+ * a span while 30 other requests are running.
  */
 const defaultAtOnce = 20;
 

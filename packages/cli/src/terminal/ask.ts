@@ -35,7 +35,7 @@ export async function dropTypedLines({ input }: Terminal = ownTerminal()): Promi
 
 export interface ChosenOption {
   option: ApprovalOption;
-  /** Asks for the person's note to the agent. */
+  /** The person's note to the agent. */
   note?: string;
 }
 

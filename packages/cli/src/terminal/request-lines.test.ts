@@ -22,7 +22,7 @@ test.each([
   ['that the shortened change omits', { content: evil }, evil, evil],
   ['of the other side', { new_string: evil }, 'first\n', evil],
   ['as old text', { old_string: evil }, evil, 'first\n'],
-])('SAFE: the argument %s is shown', (_, toolArguments, newText, oldText) => {
+])('SAFE: an argument %s is shown', (_, toolArguments, newText, oldText) => {
   const lines = linesOf(toolArguments, newText, oldText);
   expect(lines).toContain('    evil');
   expect(lines.join('\n')).not.toContain('in the change below');

@@ -4,7 +4,7 @@ import type { AgentCommand, ConfigOption } from '@liminal/protocol';
 
 export interface AcpSessionSettings {
   configOptions: Acp.SessionConfigOption[];
-  /** Returns the option of the category `mode`, for clients that do not support config options. */
+  /** The option of the category `mode`, for clients that do not support config options. */
   modes?: Acp.SessionModeState;
 }
 

@@ -15,7 +15,7 @@ test('if an agent has no settings, a new session is ready as soon as the agent h
   const zed = await editor();
   const created = zed.create();
   await control.reached('new');
-  // The limit for the agent's settings is longer than this test may take.
+  // Make the limit for the agent's settings longer than this test may take.
   const { settingsKnown } = AttachedSession.prototype;
   vi.spyOn(AttachedSession.prototype, 'settingsKnown').mockImplementation(async function (
     this: AttachedSession,

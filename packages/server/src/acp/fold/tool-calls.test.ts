@@ -289,7 +289,7 @@ const question = (more: object = {}) =>
   }) as unknown as ApprovalItem;
 const asked = { name: 'Edit', arguments: '{"a":1}', kind: 'edit' };
 
-test('the title of a question about a call is the request’s own title', () => {
+test('while a question about a call is open, the call has the title of the question', () => {
   expect(callWithQuestion(call, question(), plain)).toEqual({
     toolCallId: 'a',
     title: 'Run it?',

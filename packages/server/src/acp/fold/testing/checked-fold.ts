@@ -60,8 +60,8 @@ export function updatesOf(
 }
 
 /**
- * Returns the updates of the whole run, computed in one step. They have the same effect as the updates of single
- * events.
+ * Returns the updates of a run that has these payloads after `response_start`. They are computed in one step from the
+ * whole run.
  */
 export function replayOf(
   payloads: readonly EventPayload[],
