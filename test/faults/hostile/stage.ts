@@ -7,7 +7,7 @@ import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { acpAgent, makeWorkspace } from '@liminal/testkit';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Reader } from '../../../packages/runtime/test/reader.ts';
 
 /** Unhandled rejections, which are also reported. */
@@ -95,7 +95,7 @@ export async function startTurn(runtime: Runtime, sessionId: string, message: st
     /** The turn's status once it is in history. */
     async ended() {
       await reader.until(() => end() !== undefined);
-      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      await expect.poll(async () => (await runtime.status(sessionId)).state).not.toBe('running');
       return end();
     },
   };

@@ -28,15 +28,14 @@ test('an editor that stops its own ended turn does not stop another client’s t
   });
 
   const first = zed.prompt(sessionId, 'First.');
-  await vi.waitFor(async () => {
-    const { turns } = await runtime.history(sessionId);
-    expect(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
-  });
+  await expect
+    .poll(async () => (await runtime.history(sessionId)).turns)
+    .toEqual([expect.objectContaining({ status: 'complete' })]);
   const second = other.prompt(sessionId, 'Second.');
   await control.reached('two');
   const info = vi.spyOn(runtime, 'info');
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
-  await vi.waitFor(() => expect(info.mock.settledResults).not.toEqual([]));
+  await expect.poll(() => info.mock.settledResults).not.toEqual([]);
   await new Promise((resolve) => setImmediate(resolve));
   control.open('two');
   told.resolve();
