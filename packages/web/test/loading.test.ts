@@ -174,5 +174,5 @@ it('a part that is fetched when first needed is shown as soon as it is loaded, w
   await page.getByRole('log').waitFor();
   await page.clock.pauseAt(new Date(Date.now() + 60_000));
   await page.getByRole('button', { name: /^Commands/ }).click();
-  await page.getByRole('dialog', { name: 'Commands' }).waitFor({ timeout: 5000 });
+  await page.getByRole('dialog', { name: 'Commands' }).waitFor();
 });

@@ -131,13 +131,13 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
         image: await item(page, 'i0').locator('iframe').count(),
       });
       const opened = { lines: [100, 20], source: 1, image: 1 };
-      expect(await shown()).toEqual(opened);
+      await expect.poll(shown).toEqual(opened);
       await page.getByRole('textbox', { name: 'Message' }).focus();
       await scrollTo(page, 0.9);
       await item(page, 'i0').waitFor({ state: 'detached' });
       await scrollTo(page, 0);
       await item(page, 'i0').waitFor();
-      expect(await shown()).toEqual(opened);
+      await expect.poll(shown).toEqual(opened);
     },
   'opened rows are still open when they return, and a focused row keeps the focus': async (
     page,
@@ -266,7 +266,9 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
     const read = await inTheMiddle(page);
     stage.send(upsert(message('last', 'The last word.')));
     await page.getByRole('button', { name: 'new', exact: true }).waitFor();
-    expect(Math.abs((await topOf(page, read.id)) - read.top)).toBeLessThan(2);
+    await expect
+      .poll(async () => Math.abs((await topOf(page, read.id)) - read.top))
+      .toBeLessThan(2);
     await page.getByRole('button', { name: 'new', exact: true }).click();
     await item(page, 'last').waitFor();
     await expect.poll(() => fromEnd(page)).toBeLessThan(2);
@@ -310,9 +312,11 @@ it('an address shows its item, even far from the window, inside a fold, or on an
   const page = await stage.visit();
   const inSight = async (id: string) => {
     await item(page, id).and(page.locator('[data-found]')).waitFor();
-    const top = await topOf(page, id);
-    expect(top).toBeGreaterThan(0);
-    expect(top).toBeLessThan(700);
+    const isInWindow = async () => {
+      const top = await topOf(page, id);
+      return top > 0 && top < 700;
+    };
+    await expect.poll(isInWindow).toBe(true);
   };
   for (const id of ['i900', 'i702', 'i100', `i${found - 1}`]) {
     await page.evaluate((to) => (location.hash = `item-${to}`), id);

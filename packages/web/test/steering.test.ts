@@ -38,7 +38,13 @@ const sendQueue = (queue: QueuedMessage[]): void => stage.sendInfo({ queue });
 
 const ways: [string, (page: Page) => Promise<void>][] = [
   ['the button', (page) => button(page, 'Steer').click()],
-  ['Ctrl+Enter', (page) => field(page).press('Control+Enter')],
+  [
+    'Ctrl+Enter',
+    async (page) => {
+      await button(page, 'Steer').waitFor();
+      await field(page).press('Control+Enter');
+    },
+  ],
 ];
 
 it.each(ways)('%s sends the draft into the running turn, which shows it once', async (_, use) => {
@@ -48,13 +54,13 @@ it.each(ways)('%s sends the draft into the running turn, which shows it once', a
   await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
   const { messageId } = bodies('/steer')[0] as { messageId: string };
   await unsent(page).filter({ hasText: 'A word' }).waitFor();
-  expect(await field(page).inputValue()).toBe('');
+  await expect.poll(() => field(page).inputValue()).toBe('');
 
   const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
   stage.send(upsert(said));
   await prompts(page).filter({ hasText: 'A word' }).waitFor();
   await page.getByText('Sent, not read yet').waitFor();
-  expect(await unsent(page).count()).toBe(0);
+  await expect.poll(() => unsent(page).count()).toBe(0);
   stage.send(upsert({ ...said, delivery: 'taken', status: 'complete' }));
   await page.getByText('Steered').waitFor();
   expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
@@ -87,6 +93,7 @@ it('attachments are sent with a steered message', async () => {
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
   // Wait for the file's size, which is shown once the file can be sent.
   await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
+  await button(page, 'Steer').waitFor();
   await field(page).press('Control+Enter');
   await expect
     .poll(() => bodies('/steer'))
