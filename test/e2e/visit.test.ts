@@ -96,6 +96,10 @@ test('a new user gets from the empty page to an answer with only the keyboard', 
   const agent = (name: string) => dialog.getByRole('radio', { name });
   await dialog.getByText(/^Not set up: Claude Code, Codex/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
+  await dialog
+    .getByRole('combobox', { name: 'Project folder' })
+    .and(page.locator(':focus'))
+    .waitFor();
   // The folder field has the focus; before it are the agents, of which those that are not set up are folded.
   await keyboard.press('Shift+Tab');
   await keyboard.press('Enter');
