@@ -189,6 +189,24 @@ const claims: Record<string, (page: Page) => Promise<void>> = {
       await expect.poll(async () => Math.abs((await topOf(page, id)) - top - 200)).toBeLessThan(3);
     }
   },
+  'visible text does not creep while a row above it grows by fractions of a pixel': async (
+    page,
+  ) => {
+    await scrollTo(page, 0.5);
+    await settle(page);
+    const read = await inTheMiddle(page);
+    await scroller(page).evaluate(async (e) => {
+      const { top } = e.getBoundingClientRect();
+      const rows = [...e.querySelectorAll<HTMLElement>('[data-row]')];
+      const above = rows.findLast((row) => row.getBoundingClientRect().bottom < top);
+      for (let step = 1; step <= 60; step += 1) {
+        above!.style.paddingBottom = `${step * 1.3}px`;
+        await new Promise(requestAnimationFrame);
+      }
+    });
+    const isWhere = async () => Math.abs((await topOf(page, read.id)) - read.top);
+    await expect.poll(isWhere).toBeLessThan(2);
+  },
   'text is selected across rows, and the selection stays while its rows are not visible': async (
     page,
   ) => {
@@ -289,7 +307,8 @@ const stories: [string, typeof all][] = atLength
   ? all.map((claim) => [claim[0], [claim]])
   : [[Object.keys(claims).join('; '), all]];
 
-it.each(stories)('%s', async (_, told) => {
+// One test plays all facts on each commit, which takes two minutes at a load of 30.
+it.each(stories)('%s', { timeout: 300_000 }, async (_, told) => {
   const page = await visit();
   for (const [name, holds] of told) await expect(holds(page), name).resolves.not.toThrow();
 });
