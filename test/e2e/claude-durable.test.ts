@@ -101,7 +101,8 @@ test('INV-6 INV-8 if a server is killed during a turn, nothing that was shown is
   stage.api.play(
     byPrompt({
       'Leave one.': [reply(toolUse('Bash', { command: detached })), reply('I left one.')],
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      // The gate never opens: a busy machine needs longer than the words until the server is killed.
+      'Talk.': [reply(text([words, gate()], { chunk: 12, delayMs: 4 }))],
       'Queued meanwhile.': [reply('The queued one is answered.')],
       'Go on.': [reply('Here I am again.')],
     }),

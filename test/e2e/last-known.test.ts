@@ -36,10 +36,14 @@ test.each([
     const session = await ada.startSession({ folder, agent });
     await session.send(agent === 'Scripted' ? contractPrompts.text : 'Hi.');
     await session.untilEnded(1);
+    await expect
+      .poll(async () => {
+        const { settings, commands, usage: counts } = await shown(session);
+        const isCounted = usage.test(counts.join());
+        return settings.length > 0 && commands.includes('/ for commands') && isCounted;
+      })
+      .toBe(true);
     const before = await settled(session);
-    expect(before.settings).not.toEqual([]);
-    expect(before.commands).toContain('/ for commands');
-    expect(before.usage.join()).toMatch(usage);
 
     stage.expectComplaints(/WebSocket connection to|Failed to load resource|ERR_/);
     await stage.server.crash();

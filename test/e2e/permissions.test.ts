@@ -49,7 +49,7 @@ test('a user allows a permission request with a button below the proposed change
   await request.waitFor();
   await request.getByText('fresh', { exact: true }).waitFor();
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
-  expect(await ada.page.title()).toContain('◆');
+  await expect.poll(() => ada.page.title()).toContain('◆');
 
   await session.allow();
   await session.untilAnswer('That is settled.');

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 /** The session that the page shows, with its conversation and its message field. */
 export class SessionTab {
@@ -82,13 +83,27 @@ export class SessionTab {
    */
   async scrollRequest(): Promise<void> {
     const asked = this.page.getByRole('region', { name: 'What is asked' });
-    await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
+    const dock = this.page.getByRole('region', { name: 'Waiting for you' });
+    const rest = dock.getByRole('button', { name: /^Show (?:all|more)$/ });
+    // Repeat, because the request grows while the page renders it.
+    await expect
+      .poll(async () => {
+        await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
+        return rest.count();
+      })
+      .toBe(0);
   }
 
   /** Opens a card, unless the card has opened automatically. */
   async unfold(card: Locator): Promise<void> {
     const head = card.getByRole('button').first();
-    if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+    // Repeat, because the click closes a card that opens itself at the same moment.
+    await expect
+      .poll(async () => {
+        if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+        return head.getAttribute('aria-expanded');
+      })
+      .toBe('true');
   }
 
   /** Chooses a value for one of the session's settings. Waits until the agent has received the value. */

@@ -99,6 +99,10 @@ test('a new user can get from the empty page to an answer with only the keyboard
   const agent = (name: string) => dialog.getByRole('radio', { name });
   await dialog.getByText(/^Not set up: Claude Code, Codex/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
+  await dialog
+    .getByRole('combobox', { name: 'Project folder' })
+    .and(page.locator(':focus'))
+    .waitFor();
   // The folder field has the focus. Before this field is the list of agents, in which agents that are not set up are
   // folded.
   await keyboard.press('Shift+Tab');

@@ -145,10 +145,8 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
       await stage.inEditor(sessionId, 'Two there.');
       await stage.runtime.loadSession(sessionId);
       const all = exchange('One here.', 'Two there.');
-      await vi.waitFor(async () => expect(await stage.history(sessionId)).toEqual(all));
-      await vi.waitFor(async () => {
-        expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
-      });
+      await expect.poll(async () => stage.history(sessionId)).toEqual(all);
+      await expect.poll(async () => (await stage.runtime.status(sessionId)).isAlive).toBe(true);
       await stage.runTurn(sessionId, 'Three here.');
       expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Three here.')]);
     });

@@ -3,7 +3,7 @@ import { AcpProvider } from '@liminal/agents/acp';
 import type { UpsertObject } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { acpAgent, type AgentScript, makeWorkspace } from '@liminal/testkit';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 
@@ -108,5 +108,5 @@ export const words = (item: UpsertObject): string[] =>
 
 /** Resolves when the session is idle. A turn that is shown as ended may not be in history before that. */
 export async function idle(runtime: Runtime, sessionId: string): Promise<void> {
-  await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+  await expect.poll(async () => (await runtime.status(sessionId)).state).toBe('idle');
 }

@@ -7,6 +7,7 @@ import { message, turn, upsert } from './items.ts';
 import { png } from './png.ts';
 import { storedKeys } from './stored-keys.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 const accepts = { image: ['image/png', 'image/jpeg'], audio: [], resource: ['text/*'] };
 
@@ -167,7 +168,7 @@ it('files can be chosen, previewed and sent without text, and are shown and save
   await card(page, 'notes.md').getByText('4 bytes').waitFor();
   await button(page, 'Show screen.png').click();
   const view = page.getByRole('dialog', { name: 'screen.png' });
-  expect(await widthOf(view.getByRole('img'))).toBe(60);
+  await expect.poll(() => widthOf(view.getByRole('img'))).toBe(60);
   await page.keyboard.press('Escape');
   await view.waitFor({ state: 'detached' });
 
@@ -274,7 +275,7 @@ it('a message that is sent while a file is still being read is sent with the fil
   const { message: words, blocks = [] } = await sent();
   expect(words).toBe('Read this');
   expect(stored(blocks[0])?.equals(notes.buffer)).toBe(true);
-  expect(await field(page).inputValue()).toBe('');
+  await expect.poll(() => field(page).inputValue()).toBe('');
 });
 
 it('a file that is removed while it is being read stays removed, and is not stored', async () => {
@@ -329,7 +330,7 @@ it('attachments and their pictures survive a reload, and can be sent afterwards'
   await expect
     .poll(() => widthOf(card(page, 'screen.png').getByRole('img', { name: 'screen.png' })))
     .toBe(60);
-  expect(await field(page).inputValue()).toBe('What is wrong?');
+  await expect.poll(() => field(page).inputValue()).toBe('What is wrong?');
   await button(page, 'Send message').click();
   const { blocks = [] } = await sent();
   expect(stored(blocks[0])?.equals(screen.buffer)).toBe(true);
@@ -366,20 +367,21 @@ it('a message that could not be sent keeps its files when the person takes it ba
   await field(page).fill('What is wrong?');
   await field(page).press('Enter');
   await page.getByText('Not sent: Enough for now.').waitFor();
-  expect(await widthOf(unsent(page).getByRole('img'))).toBe(60);
+  await expect.poll(() => widthOf(unsent(page).getByRole('img'))).toBe(60);
   await button(page, 'Edit').click();
   await expect
     .poll(() => widthOf(card(page, 'screen.png').getByRole('img', { name: 'screen.png' })))
     .toBe(60);
-  expect(await field(page).inputValue()).toBe('What is wrong?');
+  await expect.poll(() => field(page).inputValue()).toBe('What is wrong?');
   await expect.poll(() => unsent(page).count()).toBe(0);
-  expect(await storedKeys(page, 'files')).toHaveLength(1);
+  await expect.poll(() => storedKeys(page, 'files')).toHaveLength(1);
 });
 
 it('arrow up recalls the last message with its attachments', async () => {
   const block = image();
   showMessage('What is wrong?', [block]);
   const page = await stage.visitShared();
+  await prompts(page).getByText('What is wrong?').waitFor();
   await field(page).press('ArrowUp');
   await card(page, 'screen.png').waitFor();
   await field(page).press('Enter');
@@ -394,7 +396,9 @@ it('a mention of a file stays in the text and is not an attachment', async () =>
     { turnId: 'q', message: 'And @src/a.ts', blocks, queuedAt: '', state: 'queued' },
   ];
   const page = await stage.visitShared();
-  for (const list of await page.getByRole('list', { name: 'Attachments' }).all()) {
+  const lists = page.getByRole('list', { name: 'Attachments' });
+  await expect.poll(() => lists.count()).toBe(2);
+  for (const list of await lists.all()) {
     expect(await list.getByRole('listitem').count()).toBe(1);
   }
   await field(page).press('ArrowUp');
@@ -520,12 +524,12 @@ it('nothing moves when an image of the conversation arrives', async () => {
         one.boundingBox(),
       ),
     );
-  const before = await placesOf();
+  const before = await steady(page, placesOf);
   expect(await prompts(page).getByRole('img').count()).toBe(0);
   show();
   await expect.poll(() => prompts(page).getByRole('img').count()).toBe(2);
   await expect.poll(() => widthOf(prompts(page).getByRole('img').last())).toBe(20);
-  expect(await placesOf()).toEqual(before);
+  expect(await steady(page, placesOf)).toEqual(before);
 });
 
 testAtLength('the memory of an image is released when it is no longer shown', async () => {

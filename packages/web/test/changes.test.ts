@@ -2,6 +2,7 @@
 import type { SessionDiff } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -47,15 +48,9 @@ beforeEach(() => {
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Changes' });
 
-async function type(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill(text);
-  await composer.press('Enter');
-}
-
 it('/diff shows each changed file with its numbered lines, and is not sent to the agent', async () => {
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   await dialog(page).getByText('3 files differ from commit 0123456789 of branch main.').waitFor();
   const rows = dialog(page)
     .getByRole('region', { name: /^Changes to src\/a\.ts/ })
@@ -89,7 +84,7 @@ it('if many files have changed, all of them are closed at first, and each can be
   const files = Array.from({ length: 12 }, (_, n) => ({ ...changed, path: `f${n}.ts` }));
   answer = { files };
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   const file = dialog(page).getByRole('button', { name: 'f3.ts' });
   await file.waitFor();
   expect(await dialog(page).getByRole('region').count()).toBe(0);
@@ -102,7 +97,7 @@ it('if many files have changed, all of them are closed at first, and each can be
 
 it('the files are compared again when the person requests it', async () => {
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   await dialog(page).getByText('src/a.ts').waitFor();
   answer = { files: [] };
   await dialog(page).getByRole('button', { name: 'Compare again' }).click();

@@ -46,10 +46,10 @@ async function expectOneTurn(page: Page): Promise<void> {
   await log(page).getByRole('group', { name: 'Read a.ts' }).waitFor();
   // It is not known how this command ended.
   await log(page).getByRole('group', { name: 'Run npm run build' }).waitFor();
+  await page.getByRole('group', { name: /^Permission: / }).waitFor();
   expect(await log(page).getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
   const words = await log(page).innerText();
   expect(words).not.toMatch(/Something went wrong|OWNER_LOST|turn_ended|went on by itself/);
-  await page.getByRole('group', { name: /^Permission: / }).waitFor();
 }
 
 it.each([

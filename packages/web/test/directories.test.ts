@@ -1,6 +1,7 @@
 /** Tests the dialog with the folders of a session. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -28,9 +29,7 @@ const messages = () => stage.requests.filter(({ path }) => path.endsWith('/send'
 
 it('/add-dir with a folder adds the folder and shows all folders, and is not sent to the agent', async () => {
   const page = await stage.visit();
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/add-dir ../shared docs');
-  await composer.press('Enter');
+  await sendCommand(page, '/add-dir ../shared docs');
   await expect.poll(() => rows(page).allInnerTexts()).toHaveLength(2);
   expect(changes()).toEqual([{ add: ['../shared docs'] }]);
   expect(messages()).toEqual([]);
@@ -55,9 +54,7 @@ it('a folder that the server refuses stays in the field, and the reason is shown
     path.endsWith('/directories')
       ? { code: 'PROJECT_DIR_NOT_ALLOWED', message: '/etc lies outside the folders.' }
       : undefined;
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/add-dir');
-  await composer.press('Enter');
+  await sendCommand(page, '/add-dir');
   const field = dialog(page).getByRole('textbox', { name: 'Another folder' });
   await field.fill('/etc');
   await page.keyboard.press('Enter');

@@ -19,6 +19,7 @@ const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact
 
 it('arrow up recalls earlier messages, arrow down returns to an empty draft, and an edited message stays in the field', async () => {
   const page = await stage.visit();
+  await page.getByText('Third.').waitFor();
   const press = async (key: string, text: string) => {
     await field(page).press(key);
     await expect.poll(() => field(page).inputValue()).toBe(text);

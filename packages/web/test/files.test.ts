@@ -74,12 +74,14 @@ it.each(atLength ? links : links.slice(0, 2))(
     expect(said!.width).toBeGreaterThan(250);
     expect(said!.x + said!.width).toBeLessThan(beside!.x);
     const mark = pane.locator('[data-marked]');
-    expect(await mark.count()).toBe(marked === undefined ? 0 : 1);
+    await expect.poll(() => mark.count()).toBe(marked === undefined ? 0 : 1);
     if (marked === undefined) return;
     expect(await mark.getAttribute('data-marked')).toBe(marked);
-    const [place, frame] = [await mark.boundingBox(), await pane.boundingBox()];
-    expect(place!.y).toBeGreaterThan(frame!.y);
-    expect(place!.y + place!.height).toBeLessThan(frame!.y + frame!.height);
+    const isInSight = async () => {
+      const [place, frame] = [await mark.boundingBox(), await pane.boundingBox()];
+      return place!.y > frame!.y && place!.y + place!.height < frame!.y + frame!.height;
+    };
+    await expect.poll(isInSight).toBe(true);
   },
 );
 
@@ -91,16 +93,12 @@ it('the file pane can be read and closed by keyboard, and the focus then returns
   await page.keyboard.press('Enter');
   const pane = page.getByRole('region', { name: 'File src/config.ts:3' });
   await pane.getByText('src/config.ts').waitFor();
-  expect(await pane.evaluate((element) => element === document.activeElement)).toBe(true);
+  await pane.and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Tab');
-  expect(
-    await pane
-      .getByRole('button', { name: 'Copy path' })
-      .evaluate((e) => e === document.activeElement),
-  ).toBe(true);
+  await pane.getByRole('button', { name: 'Copy path' }).and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Escape');
   await pane.waitFor({ state: 'detached' });
-  expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+  await link.and(page.locator(':focus')).waitFor();
   // Escape must have closed the file, and must not have stopped the running agent.
   expect(stage.requests.map(({ path }) => path).filter((path) => path.endsWith('/cancel'))).toEqual(
     [],
@@ -116,7 +114,7 @@ it('if a file may not be shown, the reason is shown, and the path can be copied'
   await pane.getByRole('alert').getByText('/etc/passwd lies outside the project.').waitFor();
   await pane.getByRole('button', { name: 'Copy path' }).last().click();
   await pane.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
 });
 
 testAtLength('on a phone, the file covers the page, and a tap closes the file', async () => {
@@ -157,8 +155,10 @@ it('an image of the project is shown in the message, and opens beside the conver
   const item = await sendMessage('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
   const image = item.getByRole('img', { name: 'The page' });
   await image.waitFor();
-  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
-  expect(await item.getByRole('button', { name: 'Image: gone' }).count()).toBe(1);
+  await expect
+    .poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth))
+    .toBe(1);
+  await item.getByRole('button', { name: 'Image: gone' }).waitFor();
   await image.click();
   await page.getByRole('region', { name: 'File shots/page.png' }).getByRole('img').waitFor();
 });
@@ -215,7 +215,7 @@ it('while a file is open, all parts of the composer still have room in one row',
     return ends.filter(({ left }, index) => index > 0 && ends[index - 1]!.right > left).length;
   };
   await expect.poll(() => parts.count()).toBe(8);
-  expect(await overlaps()).toBe(0);
+  await expect.poll(overlaps).toBe(0);
   await item.getByRole('button', { name: 'config' }).click();
   await page.getByRole('region', { name: /^File / }).waitFor();
   await expect.poll(overlaps).toBe(0);

@@ -47,7 +47,7 @@ it('a dialog returns the focus to the element that opened it, however the dialog
   await page.getByRole('button', { name: /^Commands/ }).click();
   await page.getByRole('option', { name: 'Start page' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
-  expect(await focused(page)).toMatch(/^Commands/);
+  await expect.poll(() => focused(page)).toMatch(/^Commands/);
 });
 
 it('a menu returns the focus when it closes; if a focused element is removed, a neighbour receives the focus', async () => {
@@ -120,8 +120,7 @@ it('a session receives the focus when it is loaded, unless a person is typing el
     }
     loaded.resolve({ sessionId: id, cliType: 'demo' });
     await page.getByRole('main', { name: `Session ${id}` }).waitFor();
-    await drawn(page);
-    expect(await focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
+    await expect.poll(() => focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
   }
   expect(await search.inputValue()).toBe('log');
 });
@@ -147,14 +146,14 @@ it('when a request is answered, or ends by itself, the focus stays in the sessio
     stage.send(upsert(approval(id)));
     const allow = page.getByRole('button', { name: /^Allow/ }).first();
     await allow.focus();
-    expect(await focused(page)).toContain('Allow');
+    await expect.poll(() => focused(page)).toContain('Allow');
     if (end === 'answered') await allow.click();
     const outcome = { outcome: 'selected', optionId: 'yes' } as const;
     stage.send(upsert(approval(id, { status: 'complete', outcome })));
     await expect.poll(() => allow.count()).toBe(0);
     await expect.poll(() => focused(page)).not.toBe('body');
     const inSession = () => page.evaluate(() => document.activeElement?.closest('main') !== null);
-    expect(await inSession()).toBe(true);
+    await expect.poll(inSession).toBe(true);
   }
 });
 
@@ -209,7 +208,7 @@ it('after a message is sent, the focus stays in the message field', async () => 
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Go.');
   await page.getByRole('button', { name: 'Send message' }).click();
-  expect(await focused(page)).toBe('Message');
+  await expect.poll(() => focused(page)).toBe('Message');
   const started = { turnId: 't1', sessionId, modelId: 'm', providerId: 'p' };
   const payload = { type: 'turn_started', ...started } as const;
   stage.send({ type: 'session:turn', sessionId, payload, cursor: 'c' });
@@ -273,14 +272,14 @@ it('the first stops of the Tab key skip the list: they lead to the message field
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
   await sidebar.getByRole('button', { name: 'New session' }).focus();
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('Skip to conversation');
+  await expect.poll(() => focused(page)).toBe('Skip to conversation');
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('Skip to message');
+  await expect.poll(() => focused(page)).toBe('Skip to message');
   await page.keyboard.press('Enter');
-  expect(await focused(page)).toBe('Message');
+  await expect.poll(() => focused(page)).toBe('Message');
   await page.getByRole('button', { name: 'Skip to conversation' }).focus();
   await page.keyboard.press('Enter');
-  expect(await focused(page)).toBe('Conversation');
+  await expect.poll(() => focused(page)).toBe('Conversation');
 });
 
 /** Collects the announcements to screen readers from now on. */

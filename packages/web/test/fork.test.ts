@@ -159,7 +159,9 @@ it('a line marks the start of a fork, between the copied turns and the fork’s 
   const mark = page.getByText('Forked here');
   await mark.waitFor();
   const topOf = async (locator: ReturnType<Page['locator']>) => (await locator.boundingBox())!.y;
-  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
+  const isBelow = async (upper: ReturnType<Page['locator']>, lower: ReturnType<Page['locator']>) =>
+    (await topOf(lower)) > (await topOf(upper));
+  await expect.poll(() => isBelow(page.getByText('Answer t2'), mark)).toBe(true);
 
   const own = turn('own', { ...done, startedAt: Date.parse(session.createdAt) + 1 });
   stage.history = {
@@ -173,6 +175,6 @@ it('a line marks the start of a fork, between the copied turns and the fork’s 
   await page.reload();
   await page.getByText('Ask more').waitFor();
   expect(await mark.count()).toBe(1);
-  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
-  expect(await topOf(mark)).toBeLessThan(await topOf(page.getByText('Ask more')));
+  await expect.poll(() => isBelow(page.getByText('Answer t2'), mark)).toBe(true);
+  await expect.poll(() => isBelow(mark, page.getByText('Ask more'))).toBe(true);
 });

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone, press } from './controls/ways.ts';
+import { pauseClock } from './paused-clock.ts';
 import { storedKeys } from './stored-keys.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
@@ -92,7 +93,7 @@ it('archiving a session closes its tab, and undo restores both', async () => {
   await section(page, 'shop')
     .getByRole('link', { name: /Fix the login/ })
     .waitFor();
-  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
 });
 
 it.each<[string, Parameters<typeof stage.visit>[0]]>([
@@ -123,17 +124,16 @@ it('the toast disappears after some time, but not while it has the pointer or th
   stage.others = [otherSession('a', { title: 'Docs' })];
   obey();
   const page = await stage.visit();
-  await page.clock.install();
   await fromRow(page, 'Docs', 'Archive');
   const undo = page.getByRole('button', { name: 'Undo' });
   await undo.hover();
+  await pauseClock(page);
   await page.clock.runFor(20_000);
   expect(await undo.count()).toBe(1);
   await page.mouse.move(600, 500);
   await page.clock.runFor(7_000);
   expect(await undo.count()).toBe(1);
-  await page.clock.runFor(2_000);
-  await undo.waitFor({ state: 'detached' });
+  await expect.poll(() => page.clock.runFor(2_000).then(() => undo.count())).toBe(0);
 });
 
 it('an archived session has a note above the composer, and can be restored there', async () => {
@@ -187,11 +187,13 @@ it('before deleting, the page asks and lists what stays; if deleting fails, the 
   await dialog.waitFor({ state: 'detached' });
   await startPage(page).waitFor();
   await page.getByText('“Fix the login” was deleted.').waitFor();
-  expect(
-    await sidebar(page)
-      .getByRole('link', { name: /Fix the login/ })
-      .count(),
-  ).toBe(0);
+  await expect
+    .poll(() =>
+      sidebar(page)
+        .getByRole('link', { name: /Fix the login/ })
+        .count(),
+    )
+    .toBe(0);
   await expect.poll(() => storedKeys(page, 'drafts')).toEqual([]);
 });
 
@@ -203,7 +205,7 @@ it('a session that another person deletes disappears from the tabs and from the 
   remove('a');
   await page.getByText('“Docs” was deleted.').waitFor();
   await expect.poll(() => tabs(page).getByRole('link', { name: /Docs/ }).count()).toBe(0);
-  expect(await page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
 });
 
 it('a session that was deleted while the connection was lost disappears after the reconnect', async () => {

@@ -139,6 +139,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Commands' });
     await palette.getByRole('option').first().waitFor();
+    await palette.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await end(page);
     expect(await palette.getByRole('option').count()).toBeGreaterThan(0);
     await page.keyboard.press('Enter');

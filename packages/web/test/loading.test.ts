@@ -175,5 +175,5 @@ it('a component that is fetched on first use is shown as soon as it is loaded, w
   await page.getByRole('log').waitFor();
   await page.clock.pauseAt(new Date(Date.now() + 60_000));
   await page.getByRole('button', { name: /^Commands/ }).click();
-  await page.getByRole('dialog', { name: 'Commands' }).waitFor({ timeout: 5000 });
+  await page.getByRole('dialog', { name: 'Commands' }).waitFor();
 });

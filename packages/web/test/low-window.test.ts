@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, begun, tool, upsert } from './items.ts';
 import { openStage, otherSession, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 const plan = Array.from({ length: 40 }, (_, n) => `${n + 1}. Step ${n + 1} of the plan`).join('\n');
 const option = (name: string, category: string, ...values: string[]) => ({
@@ -39,15 +40,17 @@ const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
 
 /** Scrolls to an element, and checks that a press in its middle hits the element. */
 async function isReached(control: Locator): Promise<void> {
-  await control.scrollIntoViewIfNeeded();
-  const what = await control.evaluate((element) => {
-    const { left, top, width, height } = element.getBoundingClientRect();
-    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
-    const isHit = hit !== null && (element.contains(hit) || hit.contains(element));
-    const isInside = top >= 0 && left >= 0 && top + height <= innerHeight + 1;
-    return isHit && isInside && left + width <= innerWidth + 1 ? '' : element.outerHTML;
-  });
-  expect(what).toBe('');
+  const what = async () => {
+    await control.scrollIntoViewIfNeeded();
+    return control.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      const isHit = hit !== null && (element.contains(hit) || hit.contains(element));
+      const isInside = top >= 0 && left >= 0 && top + height <= innerHeight + 1;
+      return isHit && isInside && left + width <= innerWidth + 1 ? '' : element.outerHTML;
+    });
+  };
+  await expect.poll(what).toBe('');
 }
 
 it.each(sizes)(
@@ -96,10 +99,10 @@ it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }]
           return [element.getAttribute('aria-label'), x, y, width, height].join(' ');
         }),
       );
-    const before = await boxes();
+    const before = await steady(page, boxes);
     await composer(page).getByRole('textbox', { name: 'Message' }).fill('And');
     await expect.poll(() => page.getByRole('button', { name: 'Steer' }).isEnabled()).toBe(true);
-    expect(await boxes()).toEqual(before);
+    expect(await steady(page, boxes)).toEqual(before);
     for (const button of await composer(page).getByRole('button').all()) {
       const box = await button.boundingBox();
       expect(box!.width, await button.innerText()).toBeGreaterThanOrEqual(28);

@@ -36,6 +36,7 @@ it('a click previews a session in one tab; after a double click or writing, the 
   await row(page, 'Session o2').dblclick();
   await expect.poll(() => title.evaluate((e) => getComputedStyle(e).fontStyle)).toBe('normal');
   await row(page, 'Session o3').click();
+  await page.getByRole('main', { name: 'Session o3' }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('Do it.');
   await row(page, 'Session o4').click();
   await tab(page, 'Session o4').dblclick();
@@ -71,10 +72,10 @@ it('thirty tabs keep their titles; the bar of tabs scrolls by wheel and keys, an
   const page = await stage.visit();
   const ids = Array.from({ length: 30 }, (_, index) => `o${index + 1}`);
   await keepTabs(page, ids);
+  await expect.poll(() => tabs(page).getByRole('listitem').count()).toBe(31);
   const widths = await tabs(page)
     .getByRole('listitem')
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
-  expect(widths).toHaveLength(31);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
   // A title that is 100 px wide shows about fifteen letters.
   const titles = await tabs(page)
@@ -165,6 +166,7 @@ it('a collapsed project stays collapsed after a reload; a search opens it', asyn
 
 it('the list of sessions is a single stop of the Tab key, and arrow keys move inside the list', async () => {
   const page = await stage.visit();
+  await page.locator(`[data-session-id="${sessionId}"]`).first().waitFor();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await search.focus();
   await page.keyboard.press('Tab');
@@ -184,10 +186,16 @@ it('the list of sessions is a single stop of the Tab key, and arrow keys move in
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
   // Arrow keys must also work while the focus is on the button beside an entry, as after a click.
+  const isInRow = () =>
+    page.evaluate((id) => {
+      const row = document.querySelector(`[data-session-id="${id}"]`)?.parentElement;
+      return row?.contains(document.activeElement) === true;
+    }, next);
   await page.locator(`[data-session-id="${next}"] + button`).click();
   await page.getByRole('menu').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('menu').count()).toBe(0);
+  await expect.poll(isInRow).toBe(true);
   await page.keyboard.press('ArrowUp');
   expect(await focused()).toBe(sessionId);
   await page.keyboard.press('ArrowDown');

@@ -16,8 +16,9 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   const page = await stage.visitShared();
   expect(await shown(page).count()).toBe(0);
   stage.sendInfo({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
-  await shown(page).first().waitFor();
-  expect(await shown(page).allInnerTexts()).toEqual([untrusted.text, failed.text, 'Forked.']);
+  await expect
+    .poll(() => shown(page).allInnerTexts())
+    .toEqual([untrusted.text, failed.text, 'Forked.']);
 
   await shown(page).filter({ hasText: 'trusted' }).getByRole('button').click();
   await expect.poll(() => shown(page).count()).toBe(2);
@@ -25,7 +26,7 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   await page.keyboard.press('Enter');
   await expect.poll(() => shown(page).allInnerTexts()).toEqual([failed.text]);
   const composer = page.getByRole('textbox', { name: 'Message' });
-  expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
+  await composer.and(page.locator(':focus')).waitFor();
 });
 
 it('a dismissed notice stays hidden on this device, and is still shown on another device', async () => {
@@ -33,11 +34,9 @@ it('a dismissed notice stays hidden on this device, and is still shown on anothe
   stage.sendInfo({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
   await page.reload();
-  await shown(page).first().waitFor();
-  expect(await shown(page).allInnerTexts()).toEqual([failed.text]);
+  await expect.poll(() => shown(page).allInnerTexts()).toEqual([failed.text]);
   const other = await stage.visit();
-  await shown(other).first().waitFor();
-  expect(await shown(other).count()).toBe(2);
+  await expect.poll(() => shown(other).count()).toBe(2);
 });
 
 it('a notice about the agent is dismissed for all of the agent’s sessions, and any other notice only for its session', async () => {
@@ -79,7 +78,7 @@ it('while the agent waits, the reason for the wait is shown instead of “Workin
   const activity = 'The model is overloaded (529). Trying again in 5 s (attempt 2 of 10).';
   stage.sendInfo({ activity });
   await page.getByText(activity).waitFor();
-  expect(await status.count()).toBe(0);
+  await expect.poll(() => status.count()).toBe(0);
   stage.sendInfo({ activity: undefined });
   await status.waitFor();
   stage.send(upsert(message('a', 'Finally.')));

@@ -1,7 +1,7 @@
 /** Tests commands of the agents' terminals that the page runs itself. */
-import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -50,12 +50,6 @@ beforeEach(() => {
   };
 });
 
-async function type(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill(text);
-  await composer.press('Enter');
-}
-
 const asked = (path: string) =>
   stage.requests.flatMap((one) => (one.path.endsWith(path) ? [one.body] : []));
 const sent = () => asked('/send');
@@ -75,7 +69,7 @@ it.each([
   async (command, role, name) => {
     play('codex');
     const page = await stage.visit();
-    await type(page, command);
+    await sendCommand(page, command);
     await page.getByRole(role, { name }).first().waitFor();
     expect(sent()).toEqual([]);
   },
@@ -85,25 +79,27 @@ it('/copy copies the last answer, as the agent wrote it', async () => {
   play('codex');
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByText('answer').first().waitFor();
-  await type(page, '/copy');
+  await sendCommand(page, '/copy');
   await page.getByText('Copied the last answer.').waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('The *answer*.');
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toBe('The *answer*.');
 });
 
 it('/export saves the session as a file', async () => {
   play('codex');
   const page = await stage.visit();
   const saving = page.waitForEvent('download');
-  await type(page, '/export');
+  await sendCommand(page, '/export');
   expect((await saving).suggestedFilename()).toBe(`liminal-${sessionId}.jsonl`);
 });
 
 it('the words after /rename become the title, and the words after /model select the model', async () => {
   play('codex');
   const page = await stage.visit();
-  await type(page, '/rename The new shed');
+  await sendCommand(page, '/rename The new shed');
   await expect.poll(() => asked('/title')).toContainEqual({ title: 'The new shed' });
-  await type(page, '/model the SMALL');
+  await sendCommand(page, '/model the SMALL');
   await expect.poll(() => JSON.stringify(asked('/config'))).toContain('small');
   expect(sent()).toEqual([]);
 });
@@ -111,10 +107,10 @@ it('the words after /rename become the title, and the words after /model select 
 it('a command that the agent itself offers is sent to the agent', async () => {
   play('claude-code', ['rename', 'clear', 'model']);
   const page = await stage.visit();
-  await type(page, '/clear');
+  await sendCommand(page, '/clear');
   await expect.poll(sent).toHaveLength(1);
   // `/new` is an alias of the page's `/clear`, and the agent has no such command.
-  await type(page, '/new');
+  await sendCommand(page, '/new');
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
   expect(sent()).toHaveLength(1);
 });
@@ -122,7 +118,7 @@ it('a command that the agent itself offers is sent to the agent', async () => {
 it('/plan in a session of Claude Code chooses Plan mode, and sends the words after it', async () => {
   play('claude-code');
   const page = await stage.visit();
-  await type(page, '/plan a shed');
+  await sendCommand(page, '/plan a shed');
   await expect.poll(sent).toMatchObject([{ message: 'a shed' }]);
   expect(JSON.stringify(asked('/config'))).toContain('plan');
 });
@@ -130,7 +126,7 @@ it('/plan in a session of Claude Code chooses Plan mode, and sends the words aft
 it('if the agent’s terminal has no such command, the message is sent to the agent as text', async () => {
   play('demo');
   const page = await stage.visit();
-  await type(page, '/rename It');
+  await sendCommand(page, '/rename It');
   await expect.poll(sent).toHaveLength(1);
   expect(asked('/title')).toEqual([]);
 });

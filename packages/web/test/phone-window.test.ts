@@ -31,10 +31,10 @@ it('the buttons of a dialog are visible, however many fields the dialog contains
   await page.getByRole('main').getByRole('button', { name: 'New session' }).tap();
   const dialog = page.getByRole('dialog', { name: 'New session' });
   await dialog.getByRole('radio', { name: 'Agent 0' }).waitFor();
-  const bottom = await dialog
-    .getByRole('button', { name: 'Start' })
-    .evaluate((element) => element.getBoundingClientRect().bottom);
-  expect(bottom).toBeLessThanOrEqual(480);
+  const start = dialog.getByRole('button', { name: 'Start' });
+  await expect
+    .poll(() => start.evaluate((element) => element.getBoundingClientRect().bottom))
+    .toBeLessThanOrEqual(480);
 });
 
 it('when a later message follows, a turn’s failure is shown in one line, without its code', async () => {
@@ -67,7 +67,7 @@ it('the header shows a title of twenty letters completely, even while another se
   const page = await stage.visit(phone);
   await page.getByRole('button', { name: '1 needs you: Session o1' }).waitFor();
   const title = page.getByRole('banner').getByText('Round totals by half');
-  expect(await title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
+  await expect.poll(() => title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
 });
 
 it('a menu shows keyboard shortcuts, but not on a touch screen', async () => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 shareStage();
 
@@ -24,12 +25,6 @@ function conversation(from: number, to: number) {
 function scroller(page: Page) {
   return page.getByRole('log', { name: 'Conversation' }).locator('..');
 }
-
-/** Resolves when the page has drawn everything. */
-const settle = (page: Page) =>
-  page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
 
 const fromEnd = (page: Page) =>
   scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
@@ -53,14 +48,16 @@ it('while the reader is at the end, the page follows new content; otherwise, it 
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -900);
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  const place = await steady(page, () => scroller(page).evaluate((e) => e.scrollTop));
   say('And one more.');
   await page.getByRole('button', { name: 'new', exact: true }).waitFor();
   expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
 
   await page.getByRole('button', { name: 'new', exact: true }).click();
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
-  expect(await page.getByRole('button', { name: /^(new|to the end)$/ }).count()).toBe(0);
+  await expect
+    .poll(() => page.getByRole('button', { name: /^(new|Jump to latest)$/ }).count())
+    .toBe(0);
 });
 
 it.each(atLength ? [0, 500] : [0])(
@@ -88,12 +85,10 @@ it.each(atLength ? [0, 500] : [0])(
         .evaluate((e) => Math.round(e.getBoundingClientRect().top));
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
     // Rows near the window are drawn first. They are taller or smaller than estimated.
-    await settle(page);
-    const before = await height('u40');
+    const before = await steady(page, () => height('u40'));
     measured.resolve();
     await page.locator('[data-item-id="u20"]').waitFor({ state: 'attached' });
-    await settle(page);
-    expect(Math.abs((await height('u40')) - before)).toBeLessThan(3);
+    await expect.poll(async () => Math.abs((await height('u40')) - before)).toBeLessThan(3);
 
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
     await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
@@ -128,15 +123,14 @@ it('a tab keeps its draft and its scroll position', async () => {
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -1500);
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  await settle(page);
-  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  const place = await steady(page, () => scroller(page).evaluate((e) => e.scrollTop));
   await page.keyboard.press('Control+k');
   await page.getByRole('option', { name: 'Start page' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
   await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').click();
   await page.getByRole('log').waitFor();
   expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Not yet sent');
-  expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
+  await expect.poll(() => scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
   await page.reload();
   await page.getByRole('log').waitFor();
   await expect

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, approval, begun, ended, message, tool, turn, upsert } from './items.ts';
+import { pauseClock } from './paused-clock.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -155,19 +156,23 @@ it('finished blocks of a growing message are not rendered again', async () => {
 });
 
 it('a permission request can be answered by keyboard', async () => {
-  const page = await stage.visitShared();
+  const page = await stage.visit();
+  await pauseClock(page);
   stage.send(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
   stage.send(upsert(approval('p1', { callId: 'call' })));
-  await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
-  const seen = Date.now();
+  const request = page.getByRole('group', { name: 'Permission: Run npm test' });
+  await expect.poll(() => page.clock.runFor(20).then(() => request.isVisible())).toBe(true);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   // Keys that are pressed before a person can have read the request do not answer it.
   await page.keyboard.press('Enter');
-  await page.waitForFunction((time) => Date.now() > time, seen + 600);
-  expect(stage.requests.filter(({ path }) => path.includes('/approval/'))).toEqual([]);
-  await page.keyboard.press('Enter');
+  const answers = () => stage.requests.filter(({ path }) => path.includes('/approval/'));
+  expect(answers()).toEqual([]);
   await expect
-    .poll(() => stage.requests.filter(({ path }) => path.includes('/approval/')))
+    .poll(async () => {
+      await page.clock.runFor(600);
+      await page.keyboard.press('Enter');
+      return answers();
+    })
     .toEqual([
       { method: 'POST', path: `/api/session/${sessionId}/approval/p1`, body: { optionId: 'yes' } },
     ]);

@@ -88,7 +88,9 @@ it('changing files back is offered only for turns that a person began, and only 
   const page = await stage.visitShared();
   await button(page, 'Restore files to before this turn').waitFor();
   // A turn of the server shows only its message, without buttons.
-  expect(await page.locator('[data-turn-id="t2"]').innerText()).toBe('A word of the system.');
+  await expect
+    .poll(() => page.locator('[data-turn-id="t2"]').innerText())
+    .toBe('A word of the system.');
   stage.answer = () => undefined;
   await page.goto(new URL(`/session/${sessionId}`, page.url()).href);
   await page.reload();

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 openStage(() => {
   stage.others = [otherSession('o1', { title: 'A needle in the title' }), otherSession('o2')];
@@ -131,10 +132,10 @@ it('a hit opens its session at the item, however many pages back the item is; th
   await page.keyboard.press('Enter');
   const found = page.locator('[data-item-id="a3"]');
   await found.and(page.locator('[data-found]')).waitFor();
-  expect(address(page)).toBe(`/session/${sessionId}#item-a3`);
+  await expect.poll(() => address(page)).toBe(`/session/${sessionId}#item-a3`);
   await expect.poll(() => focusedItem(page)).toBe('a3');
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  const box = await found.boundingBox();
+  const box = await steady(page, () => found.boundingBox());
   expect(box?.y).toBeGreaterThan(40);
   expect(box?.y).toBeLessThan(600);
 
@@ -198,7 +199,7 @@ it('the palette finds sessions, then hits in conversations, and both can be open
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => focusedItem(page)).toBe('a2');
-  expect(await page.getByRole('dialog').count()).toBe(0);
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });
 
 testAtLength('on a phone, a tap on a hit closes the drawer and shows the hit', async () => {
@@ -255,10 +256,12 @@ it('the matched words are visible in the sidebar, in the palette, and in the ope
   expect(height).toBeLessThanOrEqual(2 * lineHeight + 1);
   await link.click();
   await expect.poll(() => markedTexts(page)).toEqual(['Needle']);
-  const top = await page.evaluate(() => {
-    const [range] = CSS.highlights.get('found') ?? [];
-    return range instanceof Range ? range.getBoundingClientRect().top : -1;
-  });
+  const topOfMark = () =>
+    page.evaluate(() => {
+      const [range] = CSS.highlights.get('found') ?? [];
+      return range instanceof Range ? range.getBoundingClientRect().top : -1;
+    });
+  const top = await steady(page, topOfMark);
   expect(top).toBeGreaterThan(42);
   expect(top).toBeLessThan(820);
 

@@ -38,8 +38,7 @@ it('settings can appear, change and disappear in the middle of a session', async
   const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
   const search = option('Search', choices('On', 'Off'));
   stage.sendInfo({ configOptions: [mode, search, option('Empty', [])] });
-  await settings(page).first().waitFor();
-  expect(await settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
+  await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
   await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Auto']);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'its own' }] });
@@ -63,8 +62,7 @@ it('the mode can be read beside long settings, even while the agent works', asyn
   });
   await page.getByRole('button', { name: 'Stop' }).first().waitFor();
   const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
-  await mode.waitFor();
-  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  await expect.poll(() => mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
 it('all settings that the bar shows can be read while the agent works', async () => {
@@ -90,10 +88,11 @@ it('all settings that the bar shows can be read while the agent works', async ()
   await page.getByRole('button', { name: 'More settings' }).waitFor();
   await settings(page).getByText('Ask first', { exact: true }).waitFor();
   const values = settings(page).locator('span', { hasNotText: ':' });
-  const cut = await values.evaluateAll((all) =>
-    all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
-  );
-  expect(cut).toEqual([]);
+  const cut = () =>
+    values.evaluateAll((all) =>
+      all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
+    );
+  await expect.poll(cut).toEqual([]);
 });
 
 it('on a phone, the mode can be read beside a long model name', async () => {
@@ -106,8 +105,7 @@ it('on a phone, the mode can be read beside a long model name', async () => {
     ],
   });
   const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
-  await mode.waitFor();
-  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  await expect.poll(() => mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
 it('a choice is shown at once, and is undone if the agent refuses it', async () => {
@@ -121,7 +119,7 @@ it('a choice is shown at once, and is undone if the agent refuses it', async () 
   await choose('Auto');
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
   const path = `/api/session/${sessionId}/config`;
-  expect(sent()).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
+  await expect.poll(sent).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
 
   stage.refuse = (at) =>
@@ -199,8 +197,8 @@ it('on a page of any width, many settings are behind one button, and all of them
   stage.sendInfo({ configOptions });
   const more = page.getByRole('button', { name: 'More settings' });
   await more.waitFor();
-  expect(await settings(page).count()).toBe(1);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await expect.poll(() => settings(page).count()).toBe(1);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await more.focus();
   await page.keyboard.press('Enter');
   const rest = page.getByRole('dialog', { name: 'More settings' });
@@ -267,7 +265,7 @@ it('each session shows the mark of its agent, in the sidebar and in its tab', as
     await row.getByRole('img', { name, exact: true }).waitFor();
   }
   const tab = page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link');
-  expect(await tab.getByRole('img', { name: 'Codex' }).count()).toBe(1);
+  await expect.poll(() => tab.getByRole('img', { name: 'Codex' }).count()).toBe(1);
   const drawn = await sidebar
     .locator('svg[data-agent]')
     .evaluateAll((found) => found.map((mark) => mark.innerHTML.replace(/<title>.*<\/title>/, '')));

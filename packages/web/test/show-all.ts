@@ -13,7 +13,5 @@ export async function showAll(page: Page): Promise<void> {
       return more !== null;
     });
   while (await isLeft());
-  await dock
-    .getByRole('button', { name: /^Show (?:all of it|the next part)$/ })
-    .waitFor({ state: 'detached' });
+  await dock.getByRole('button', { name: /^Show (?:all|more)$/ }).waitFor({ state: 'detached' });
 }

@@ -192,7 +192,7 @@ it('SAFE: a command that almost fits becomes completely visible when it is shown
   await button(page, 'Show all').focus();
   await page.keyboard.press('Enter');
   await asked(page).and(page.locator(':focus')).waitFor();
-  expect(await isInSight(page, 'Allow')).toBe(true);
+  await expect.poll(() => isInSight(page, 'Allow')).toBe(true);
   await button(page, 'Allow').click();
   await expect.poll(answers).toEqual([{ optionId: 'yes' }]);
 });
@@ -236,7 +236,7 @@ it.each([
     await asked(page).scrollIntoViewIfNeeded();
     for (const name of ['Reject', 'Always', 'Allow']) {
       await button(page, name).first().scrollIntoViewIfNeeded();
-      expect(await isInSight(page, name)).toBe(true);
+      await expect.poll(() => isInSight(page, name)).toBe(true);
     }
     await button(page, 'Allow').click();
     await expect.poll(answers).toEqual([{ optionId: 'yes' }]);

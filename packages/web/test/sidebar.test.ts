@@ -42,12 +42,12 @@ it('after a reload, the sidebar still has the width to which it was dragged', as
   await page.mouse.move(380, 300);
   await page.mouse.up();
   await page.mouse.move(700, 300);
-  expect(await width(page)).toBe(379);
+  await expect.poll(() => width(page)).toBe(379);
   await page.reload();
   await rows(page).first().waitFor();
-  expect(await width(page)).toBe(379);
+  await expect.poll(() => width(page)).toBe(379);
   await edge(page).dblclick();
-  expect(await width(page)).toBe(279);
+  await expect.poll(() => width(page)).toBe(279);
 });
 
 it('arrow keys, Home and End set the width of the sidebar', async () => {
@@ -55,15 +55,15 @@ it('arrow keys, Home and End set the width of the sidebar', async () => {
   await rows(page).first().waitFor();
   await page.getByRole('button', { name: /^Keyboard shortcuts/ }).focus();
   await page.keyboard.press('Tab');
-  expect(await edge(page).evaluate((element) => element === document.activeElement)).toBe(true);
+  await edge(page).and(page.locator(':focus')).waitFor();
   await page.keyboard.press('ArrowRight');
-  expect(await edge(page).getAttribute('aria-valuenow')).toBe('300');
-  expect(await width(page)).toBe(299);
+  await expect.poll(() => edge(page).getAttribute('aria-valuenow')).toBe('300');
+  await expect.poll(() => width(page)).toBe(299);
   await page.keyboard.press('Home');
-  expect(await width(page)).toBe(199);
+  await expect.poll(() => width(page)).toBe(199);
   // At the other end, the sidebar must take half of the window, and no more.
   await page.keyboard.press('End');
-  expect(await width(page)).toBe(499);
+  await expect.poll(() => width(page)).toBe(499);
 });
 
 it('on a tablet, a finger can drag the edge of the sidebar', async () => {

@@ -38,7 +38,13 @@ const sendQueue = (queue: QueuedMessage[]): void => stage.sendInfo({ queue });
 
 const ways: [string, (page: Page) => Promise<void>][] = [
   ['the button', (page) => button(page, 'Steer').click()],
-  ['Ctrl+Enter', (page) => field(page).press('Control+Enter')],
+  [
+    'Ctrl+Enter',
+    async (page) => {
+      await button(page, 'Steer').waitFor();
+      await field(page).press('Control+Enter');
+    },
+  ],
 ];
 
 it.each(ways)(
@@ -50,13 +56,13 @@ it.each(ways)(
     await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
     const { messageId } = bodies('/steer')[0] as { messageId: string };
     await unsent(page).filter({ hasText: 'A word' }).waitFor();
-    expect(await field(page).inputValue()).toBe('');
+    await expect.poll(() => field(page).inputValue()).toBe('');
 
     const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
     stage.send(upsert(said));
     await prompts(page).filter({ hasText: 'A word' }).waitFor();
     await page.getByText('Sent, not read yet').waitFor();
-    expect(await unsent(page).count()).toBe(0);
+    await expect.poll(() => unsent(page).count()).toBe(0);
     stage.send(upsert({ ...said, delivery: 'taken', status: 'complete' }));
     await page.getByText('Steered').waitFor();
     expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
@@ -90,6 +96,7 @@ it('attachments are sent together with a steered message', async () => {
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
   // Wait for the file's size, which is shown when the file can be sent.
   await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
+  await button(page, 'Steer').waitFor();
   await field(page).press('Control+Enter');
   await expect
     .poll(() => bodies('/steer'))

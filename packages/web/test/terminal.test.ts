@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, begun, message, tool, turn, upsert } from './items.ts';
 import { shareStage, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 shareStage(() => {
   stage.history = begun('Build it');
@@ -48,14 +49,14 @@ it('the output of a running command is visible, and is followed while the reader
   await page.mouse.wheel(0, -600);
   const jump = card(page).getByRole('button', { name: 'Jump to end' });
   await jump.waitFor();
-  const place = await scroller.evaluate((e) => e.scrollTop);
+  const place = await steady(page, () => scroller.evaluate((e) => e.scrollTop));
   write('line 81\n');
   await output(page).getByText('line 81').waitFor({ state: 'attached' });
   expect(await scroller.evaluate((e) => e.scrollTop)).toBe(place);
 
   await jump.click();
   await expect.poll(() => fromEnd(scroller)).toBeLessThan(2);
-  expect(await jump.count()).toBe(0);
+  await expect.poll(() => jump.count()).toBe(0);
   // In every browser, keys must be able to scroll the output.
   expect(await scroller.getAttribute('tabindex')).toBe('0');
   end(0);

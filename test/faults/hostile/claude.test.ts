@@ -95,7 +95,7 @@ test(
       await reader.until(({ items }) =>
         [...items.values()].some((item) => 'content' in item && item.content === 'Bye.'),
       );
-      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      await expect.poll(async () => (await runtime.status(sessionId)).state).not.toBe('running');
       expect(reader.fault).toBeUndefined();
       reader.close();
       expect(await historyOf(runtime, sessionId)).toContain('"Bye."');

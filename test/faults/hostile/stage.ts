@@ -7,7 +7,7 @@ import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { acpAgent, makeWorkspace } from '@liminal/testkit';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Reader } from '../../../packages/runtime/test/reader.ts';
 
 /** Unhandled rejections, which are also reported. */
@@ -98,7 +98,7 @@ export async function startTurn(runtime: Runtime, sessionId: string, message: st
     /** Returns the turn's status as soon as the turn is in history. */
     async ended() {
       await reader.until(() => end() !== undefined);
-      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      await expect.poll(async () => (await runtime.status(sessionId)).state).not.toBe('running');
       return end();
     },
   };

@@ -87,11 +87,11 @@ test('if a turn is cut off because its server ended, `run` follows the turn that
     throw new Error('The server is away.');
   };
   const { exitCode, said, written } = follow(server);
-  await vi.waitFor(() => expect(said).toContain('The server is away.'));
+  await expect.poll(() => said).toContain('The server is away.');
 
   server.take = async () => {};
   server.show(cut, next);
-  await vi.waitFor(() => expect(server.answered).toEqual(['p', 'p']));
+  await expect.poll(() => server.answered).toEqual(['p', 'p']);
   server.show(cut, over);
   expect(await exitCode).toBe(0);
   expect(written.join('')).toContain('Then not.');
@@ -118,7 +118,7 @@ test('SAFE: if nobody can answer a request that has no rejecting option, the tur
   const options = [{ optionId: 'ever', name: 'Always', kind: 'allow_always' as const }];
   const asked = asks('t1', { itemId: 'q', approvalId: 'q', options });
   server.show({ turnId: 't1', status: 'in_progress', items: [asked] });
-  await vi.waitFor(() => expect(server.stopped).toBe(1));
+  await expect.poll(() => server.stopped).toBe(1);
   server.show({ turnId: 't1', status: 'aborted', items: [] });
   expect(await exitCode).toBe(1);
   expect(server.answered).toEqual(['p']);

@@ -28,15 +28,14 @@ test('if an editor stops its own turn after this turn has ended, another clientâ
   });
 
   const first = zed.prompt(sessionId, 'First.');
-  await vi.waitFor(async () => {
-    const { turns } = await runtime.history(sessionId);
-    expect(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
-  });
+  await expect
+    .poll(async () => (await runtime.history(sessionId)).turns)
+    .toEqual([expect.objectContaining({ status: 'complete' })]);
   const second = other.prompt(sessionId, 'Second.');
   await control.reached('two');
   const info = vi.spyOn(runtime, 'info');
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
-  await vi.waitFor(() => expect(info.mock.settledResults).not.toEqual([]));
+  await expect.poll(() => info.mock.settledResults).not.toEqual([]);
   await new Promise((resolve) => setImmediate(resolve));
   control.open('two');
   told.resolve();

@@ -54,7 +54,7 @@ test('if an editor disconnects while it opens a session, the editor is not attac
   zed.leave();
   await created;
   left.resolve();
-  await vi.waitFor(() => expect(info.mock.settledResults.slice(asked)).not.toEqual([]));
+  await expect.poll(() => info.mock.settledResults.slice(asked)).not.toEqual([]);
   await new Promise((resolve) => setImmediate(resolve));
   expect(attach).not.toHaveBeenCalled();
 });

@@ -4,7 +4,7 @@ import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import type { RuntimeSettings } from '@liminal/runtime';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { stage } from './editor.ts';
 
 /** Starts an editor whose prompt is running. The agent has sent some text and then hangs. */
@@ -77,11 +77,11 @@ test('if a person stops a turn, the queue pauses, and editors get a notice and a
   expect(notice).toMatchObject({ title: 'The queue is paused: a message waits.' });
   expect(await zed.prompt(sessionId, 'On.')).toMatchObject({ stopReason: 'end_turn' });
   await isPaused(false);
-  await vi.waitFor(async () => {
+  const said = async () => {
     const { entries } = await runtime.history(sessionId);
-    const said = entries.flatMap((one) =>
+    return entries.flatMap((one) =>
       one.type === 'message' && one.origin === 'user' ? [one.content] : [],
     );
-    expect(said).toEqual(['Hello.', 'On.', 'Of another.']);
-  });
+  };
+  await expect.poll(said).toEqual(['Hello.', 'On.', 'Of another.']);
 });

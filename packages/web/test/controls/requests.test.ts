@@ -247,7 +247,7 @@ tryControls([
           find: button('Edit'),
           effect: async (page) => {
             await gone(message(page));
-            expect(await field(page).inputValue()).toBe('Do it');
+            await expect.poll(() => field(page).inputValue()).toBe('Do it');
           },
         },
         { name: 'Delete', find: button('Delete'), effect: (page) => gone(message(page)) },
