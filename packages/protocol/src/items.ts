@@ -122,6 +122,8 @@ const functionCallOutput = {
   diffs: field(z.array(FileDiff).optional(), { patch: true, shown: true }),
   /** The exit code of the program that the tool ran, if any. */
   exitCode: field(z.number().int().nullish(), { shown: true }),
+  /** How long the tool ran, as the agent reports it, in ms. */
+  durationMs: field(z.number().optional(), { shown: true }),
 };
 
 const scriptExecution = {
