@@ -32,6 +32,7 @@ export {
 export { callKeyOf, callKeysOf, isAnswer, isCall } from './folds/pair-answers.ts';
 export { progressOf, viewsOf } from './folds/views.ts';
 export { itemText, withText } from './folds/item-text.ts';
+export { itemStart, pickDefined } from './folds/start-item.ts';
 export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {

@@ -25,7 +25,8 @@ describe('an item as a line', () => {
     ['> hello', { ...base, type: 'message', origin: 'user', content: 'hello' }],
     ['hi there', { ...base, type: 'message', origin: 'agent', content: 'hi there' }],
     ['~ let me see', { ...base, type: 'thinking', content: 'let\n me see', providerId: 'p' }],
-    ['* List files', { ...tool, toolArguments: {}, title: 'List files' }],
+    ['* List files', { ...tool, toolArguments: {}, title: 'List files', durationMs: 999 }],
+    ['* List files (1 s)', { ...tool, toolArguments: {}, title: 'List files', durationMs: 1000 }],
     [
       '* Script',
       { ...tool, toolName: 'run_script', title: 'Script', toolArguments: { code: '1' } },
@@ -42,10 +43,11 @@ describe('an item as a line', () => {
     ],
     ['* Bash {"command":"ls"}', { ...tool, toolArguments: { command: 'ls' } }],
     [
-      '* List failed: no such folder',
+      '* List (73 s) failed: no such folder',
       {
         ...tool,
         toolArguments: {},
+        durationMs: 72_600,
         title: 'List',
         toolOutput: 'no such folder',
         toolOutputIsError: true,

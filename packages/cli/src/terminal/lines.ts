@@ -69,7 +69,12 @@ function formatTool(item: Of<'tool_call'>): string {
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
-  return `* ${shorten(markHidden(what))}${why}`;
+  return `* ${shorten(markHidden(what))}${tookOf(item)}${why}`;
+}
+
+/** The time that the agent reports, if the tool ran for at least a second. */
+function tookOf({ durationMs = 0 }: Of<'tool_call'>): string {
+  return durationMs < 1000 ? '' : ` (${Math.round(durationMs / 1000)} s)`;
 }
 
 /** Whether a tool call is a script that another call runs: its call id equals its item id, and it has a parent call. */

@@ -60,6 +60,13 @@ it('the time of a call starts when the call was allowed, not when it was request
   expect(toolTook(tool('a', { status: 'create', startedAt: at(0) }), at(0))).toBeUndefined();
 });
 
+it('a call took as long as its agent reports', () => {
+  const call = tool('a', { startedAt: at(0), sourceTimestamp: at(65), durationMs: 1200 });
+  expect(toolTook(call, beganAt(call))).toBe(1200);
+  expect(toolTook(tool('a', { durationMs: 0 }), undefined)).toBe(0);
+  expect(toolTook({ ...call, status: 'update' }, at(0))).toBeUndefined();
+});
+
 it('if a call waits for two answers at the same time, this time is counted only once', () => {
   expect(waitedFor([])).toBe(0);
   expect(waitedFor([answered('yes', 10, 20), answered('no', 0, 12), answered('no', 30, 31)])).toBe(

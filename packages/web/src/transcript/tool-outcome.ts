@@ -58,10 +58,10 @@ export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string
   return Date.parse(answeredAt) > Date.parse(startedAt) ? answeredAt : startedAt;
 }
 
-/** Returns the milliseconds from `began` to the end of a finished call. */
+/** Returns how long a finished call took, in ms: as its agent reports, or else from `began` to its end. */
 export function toolTook(call: ToolCallUpsert, began: string | undefined): number | undefined {
   if (call.status === 'create' || call.status === 'update') return undefined;
-  return between(began, call.sourceTimestamp);
+  return call.durationMs ?? between(began, call.sourceTimestamp);
 }
 
 /** Returns the milliseconds during which at least one request waited for a person. */
