@@ -1,11 +1,10 @@
-import { asError, thrownMessage, tailOf } from '@liminal/protocol';
+import { asError, LineSplitter, thrownMessage, tailOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, type ProcessMark, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { findProgram } from './find-program.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 
 export interface ProcessCommand {
@@ -26,6 +25,8 @@ export interface AgentProcessEvents {
   onGone: (reason: Error) => void;
 }
 
+/** The longest line, in characters, each of at least a byte; a longer line cannot be a message. */
+const maxLine = 32 * 1024 * 1024;
 const endGraceMs = 1_500;
 /** How long an agent may take to exit after its input has ended. */
 const goodbyeMs = 200;
@@ -125,10 +126,10 @@ export class AgentProcess {
     const ended = Promise.withResolvers<void>();
     stdout.on('end', ended.resolve).on('close', ended.resolve).on('error', ended.reject);
     // An iterator would be simpler, but costs a tenth of the throughput.
-    stdout.on('data', (chunk: Buffer) => {
+    stdout.setEncoding('utf8').on('data', (text: string) => {
       if (this.#isGone) return;
       try {
-        const handled = handle(this.#lines.push(chunk), onLine);
+        const handled = handle(this.#split(text), onLine);
         if (handled === undefined) return;
         stdout.pause();
         this.#handling = handled;
@@ -142,10 +143,17 @@ export class AgentProcess {
     } catch (error) {
       return asError(error);
     }
-    this.note(this.#lines.rest());
+    this.note(this.#lines.rest);
     // Prefer the exit code as the reason: the end of the output explains less.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
     return exit ?? new Error('The process closed its output.');
+  }
+
+  /** Returns the lines that `text` completes. Throws ProtocolBreach for a line that is too long. */
+  #split(text: string): string[] {
+    const lines = this.#lines.push(text);
+    if (this.#lines.rest.length <= maxLine) return lines;
+    throw new ProtocolBreach('The agent wrote a line of more than 32 MiB.');
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LruMap } from '@liminal/protocol';
 
 /** The credentials of a signed-in browser. Neither opens anything alone. */
 export interface Device {
@@ -45,8 +46,8 @@ const maxCodes = 100;
  * credentials are derived from the token and the browser's id, so every server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
-  const codes = new Set<string>();
-  const used = new Set<string>();
+  const codes = new LruMap<string, true>(maxCodes);
+  const used = new LruMap<string, true>(maxCodes);
   const sign = (what: string, deviceId: string): string =>
     createHmac('sha256', token).update(`liminal ${what} ${deviceId}`).digest('base64url');
   return {
@@ -54,7 +55,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
     isToken: (candidate) => isEqual(candidate, token),
     newCode: () => {
       const code = randomBytes(24).toString('base64url');
-      addBounded(codes, codeHash(code));
+      codes.set(codeHash(code), true);
       return code;
     },
     takeLink: (candidate) => {
@@ -62,7 +63,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
       const hash = codeHash(candidate);
       if (used.has(hash)) return 'used';
       if (!codes.delete(hash)) return 'unknown';
-      addBounded(used, hash);
+      used.set(hash, true);
       return 'in';
     },
     newDevice: () => {
@@ -91,12 +92,6 @@ function newDeviceId(generation: number): string {
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
   return !(count >= generation);
-}
-
-function addBounded(hashes: Set<string>, hash: string): void {
-  hashes.add(hash);
-  const [oldest] = hashes;
-  if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
 }
 
 /** Stores sign-outs in memory, until the server stops. */
