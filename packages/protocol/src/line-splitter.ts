@@ -12,14 +12,10 @@ export class LineSplitter {
 
   /** Returns the lines that `text` completes, without their ends. */
   push(text: string): string[] {
-    const end = text.lastIndexOf('\n');
-    // Search each piece of a long line only once.
-    if (end === -1) {
-      this.#rest += text;
-      return [];
-    }
-    const lines = (this.#rest + text.slice(0, end)).split('\n');
-    this.#rest = text.slice(end + 1);
+    // Search only the new piece: a long line arrives in many.
+    const lines = text.split('\n');
+    lines[0] = this.#rest + (lines[0] ?? '');
+    this.#rest = lines.pop() ?? '';
     return lines;
   }
 }

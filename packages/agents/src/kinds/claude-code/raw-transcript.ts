@@ -295,10 +295,12 @@ interface FileLine {
 }
 
 async function* readLines(path: string): AsyncGenerator<FileLine> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const lines = new LineSplitter();
-  const chunks = createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 });
-  for await (const chunk of chunks as AsyncIterable<string>) {
-    for (const text of lines.push(chunk)) yield { text, isTerminated: true };
+  const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 });
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    const text = decoder.decode(chunk, { stream: true });
+    for (const line of lines.push(text)) yield { text: line, isTerminated: true };
   }
   if (lines.rest !== '') yield { text: lines.rest, isTerminated: false };
 }
