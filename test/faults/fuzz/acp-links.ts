@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
+import { LineSplitter } from '@liminal/protocol';
 import { expect } from 'vitest';
 import { Connection } from '../../../bench/parts/connection.ts';
-import { splitLines } from '../../../packages/cli/src/acp/split-lines.ts';
 import { expectNamed, type FuzzStage } from './stage.ts';
 
 export interface AcpLink {
@@ -74,7 +74,7 @@ const openLines: Open = async (stage, agent, hear) => {
       .end();
   });
   socket.on('error', ignore);
-  socket.setEncoding('utf8').on('data', splitLines(hear));
+  socket.setEncoding('utf8').on('data', byLine(hear));
   const closed = once(socket, 'close');
   return {
     closed,
@@ -107,7 +107,7 @@ const openHttp: Open = async (stage, agent, hear) => {
     const asked = request({ host: '127.0.0.1', port: stage.port, path, headers, agent: false });
     asked.on('error', ignore);
     asked.once('response', (response) => {
-      const take = splitLines((line) => {
+      const take = byLine((line) => {
         if (line.startsWith('data:')) hear(line.slice(5));
       });
       response.setEncoding('utf8').on('error', ignore).on('data', take);
@@ -163,4 +163,12 @@ function sessionIn(line: string): string {
   } catch {
     return '';
   }
+}
+
+/** Passes on the complete lines of a text that arrives in pieces. */
+function byLine(onLine: (line: string) => void): (text: string) => void {
+  const lines = new LineSplitter();
+  return (text) => {
+    for (const line of lines.push(text)) onLine(line);
+  };
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LineSplitter } from '@liminal/protocol/line-splitter';
 import { readMessage } from './json-rpc.ts';
-import { splitLines } from './split-lines.ts';
 
 export interface AcpAddress {
   /** Without a trailing slash. */
@@ -50,7 +50,10 @@ export async function connectLines(
     `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nConnection: Upgrade\r\nUpgrade: acp-lines\r\n\r\n`,
   );
   const first = await awaitUpgrade(socket);
-  const take = splitLines(onLine);
+  const lines = new LineSplitter();
+  const take = (text: string): void => {
+    for (const line of lines.push(text)) onLine(line);
+  };
   take(first);
   socket.on('data', take);
   return {

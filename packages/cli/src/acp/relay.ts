@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LineSplitter } from '@liminal/protocol/line-splitter';
 import type { LineConnection } from './line-connection.ts';
 import {
   type JsonRpcId,
@@ -11,7 +12,6 @@ import {
   readMessage,
   tooLargeResponse,
 } from './json-rpc.ts';
-import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
   /**
@@ -101,10 +101,10 @@ export class AcpRelay {
     // If the client no longer reads this process's output, the client has left.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
-    stdin.setEncoding('utf8').on(
-      'data',
-      splitLines((text) => this.#fromClient(text)),
-    );
+    const lines = new LineSplitter();
+    stdin.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of lines.push(text)) this.#fromClient(line);
+    });
     try {
       await Promise.race([left, this.#serve()]);
     } finally {

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LruMap } from '@liminal/protocol';
 
 /**
  * The credentials of a signed-in browser. The cookie without the key, or the key without the cookie, gives no access.
@@ -55,8 +56,8 @@ const maxCodes = 100;
  * server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
-  const codes = new Set<string>();
-  const used = new Set<string>();
+  const codes = new LruMap<string, true>(maxCodes);
+  const used = new LruMap<string, true>(maxCodes);
   const sign = (what: string, deviceId: string): string =>
     createHmac('sha256', token).update(`liminal ${what} ${deviceId}`).digest('base64url');
   return {
@@ -64,7 +65,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
     isToken: (candidate) => isEqual(candidate, token),
     newCode: () => {
       const code = randomBytes(24).toString('base64url');
-      addBounded(codes, codeHash(code));
+      codes.set(codeHash(code), true);
       return code;
     },
     takeLink: (candidate) => {
@@ -72,7 +73,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
       const hash = codeHash(candidate);
       if (used.has(hash)) return 'used';
       if (!codes.delete(hash)) return 'unknown';
-      addBounded(used, hash);
+      used.set(hash, true);
       return 'in';
     },
     newDevice: () => {
@@ -101,12 +102,6 @@ function newDeviceId(generation: number): string {
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
   return !(count >= generation);
-}
-
-function addBounded(hashes: Set<string>, hash: string): void {
-  hashes.add(hash);
-  const [oldest] = hashes;
-  if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
 }
 
 /** Stores sign-outs in memory. They are lost when the server stops. */

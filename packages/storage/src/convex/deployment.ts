@@ -1,4 +1,4 @@
-import { thrownMessage } from '@liminal/protocol';
+import { thrownMessage, withRetries } from '@liminal/protocol';
 import { setTimeout } from 'node:timers/promises';
 import type {
   ApiFromModules,
@@ -87,20 +87,15 @@ export class Deployment {
     what: string,
     work: () => Promise<T>,
   ): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work();
-      } catch (cause) {
-        if (cause instanceof StorageError) throw cause;
-        if (isAgain(cause) && attempt < attempts) {
-          // A random wait, so that servers do not retry at the same moment.
-          await setTimeout(Math.random() * pause * 2 ** attempt);
-          continue;
-        }
+    return withRetries(work, async (cause, attempt) => {
+      if (cause instanceof StorageError) throw cause;
+      if (!isAgain(cause) || attempt >= attempts) {
         const message = `The Convex deployment could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
         throw new StorageError(code, message, { cause });
       }
-    }
+      // A random wait, so that servers do not retry at the same moment.
+      await setTimeout(Math.random() * pause * 2 ** attempt);
+    });
   }
 }
 

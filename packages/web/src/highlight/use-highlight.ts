@@ -1,3 +1,4 @@
+import { LruMap } from '@liminal/protocol';
 import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
@@ -11,8 +12,7 @@ const longest = 100_000;
 const mostTokens = 10_000;
 
 /** The code that was coloured most recently, so that the code does not flash when it is shown again. */
-const recent = new Map<string, ColouredLines>();
-const recentSize = 300;
+const recent = new LruMap<string, ColouredLines>(300);
 
 /** Returns the code's coloured lines; undefined until they are ready, and for a language without colours. */
 export function useHighlight(code: string, language: string): ColouredLines | undefined {
@@ -27,7 +27,7 @@ export function useHighlight(code: string, language: string): ColouredLines | un
     void colour(code, language).then((lines) => {
       // Code without colours stays readable, so failures are ignored.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
-      cacheLines(key, lines);
+      recent.set(key, lines);
       if (wanted) setColoured({ key, lines });
     });
     return () => {
@@ -41,13 +41,4 @@ export function useHighlight(code: string, language: string): ColouredLines | un
 
 function tokensIn(lines: ColouredLines): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
-}
-
-function cacheLines(key: string, lines: ColouredLines): void {
-  recent.set(key, lines);
-  if (recent.size <= recentSize) return;
-  for (const oldest of recent.keys()) {
-    recent.delete(oldest);
-    return;
-  }
 }
