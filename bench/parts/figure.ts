@@ -6,7 +6,7 @@ export interface Figure {
   bound: Bound;
   /** The circumstances of the measurement, or the values that were compared. */
   detail: string;
-  /** The measurements behind the value, in its unit. */
+  /** The measurements from which the value was computed, in the same unit. */
   samples?: readonly number[];
   /**
    * The interval that would contain the value of another run of this kind in 95 of 100 cases, estimated from these
@@ -38,7 +38,7 @@ export interface Pair {
   ours: number;
 }
 
-/** Two compared series of measurements. */
+/** Two series of measurements that are compared. */
 export interface Compared {
   floor: readonly number[];
   ours: readonly number[];

@@ -109,7 +109,7 @@ describe('a figure compared with an earlier report', () => {
   const against = (before: Figure, now: Figure, on = machine) =>
     compareFigure(reportFigure(now), machine, { machine: on, group: groupOf([before]) }).verdict;
 
-  test('a ratio is worse or better when the intervals are apart', () => {
+  test('a ratio is worse or better if the intervals do not overlap', () => {
     expect(against(ratio(1.05), ratio(1.25))).toBe('worse');
     expect(against(ratio(1.25), ratio(1.05))).toBe('better');
   });

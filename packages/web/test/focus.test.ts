@@ -283,7 +283,7 @@ it('the first stops of the Tab key skip the list: they lead to the message field
   expect(await focused(page)).toBe('Conversation');
 });
 
-/** Collects the announcements to screen readers from now on. */
+/** Collects all announcements to screen readers that follow. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const told: string[] = [];

@@ -291,7 +291,7 @@ const stories: [string, typeof all][] = atLength
   ? all.map((claim) => [claim[0], [claim]])
   : [[Object.keys(claims).join('; '), all]];
 
-it.each(stories)('%s', async (_, told) => {
+it.each(stories)('in the page of a huge turn, %s', async (_, told) => {
   const page = await visit();
   for (const [name, holds] of told) await expect(holds(page), name).resolves.not.toThrow();
 });

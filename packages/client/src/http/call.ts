@@ -12,7 +12,7 @@ export interface HttpOptions {
   key?: (() => string | undefined) | undefined;
   /** The span to which the requests belong (W3C trace context), if there is one. */
   traceparent?: string | undefined;
-  /** Aborts the requests if the connection proves to be dead; absent for programs without a live connection. */
+  /** Aborts the requests if the connection proves to be dead; undefined for programs without a live connection. */
   aborter?: RequestAborter | undefined;
 }
 

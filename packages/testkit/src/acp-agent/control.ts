@@ -104,7 +104,7 @@ export class AcpAgentControl {
     });
   }
 
-  /** Ends the remaining processes and the programs that they started, and deletes their sessions. */
+  /** Ends the processes that are still running and the programs that they have started, and deletes their sessions. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.processes.map((one) => one.crash()));

@@ -31,7 +31,7 @@ function isWordCode(code: Code): boolean {
   return code !== null && code > 0 && /[\p{L}\p{N}]/u.test(String.fromCodePoint(code));
 }
 
-/** Reads `$…$`. Money and shell variables are not formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
+/** Reads `$…$`. Prices and shell variables are not formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
 const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   const before = this.previous;
   let content = '';

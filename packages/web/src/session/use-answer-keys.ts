@@ -16,7 +16,7 @@ interface AnswerKeys {
    * the request.
    */
   isWriting: boolean;
-  /** Rejects if the answer failed. */
+  /** Sends an answer; rejects if sending it failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }

@@ -134,7 +134,7 @@ function placesOf(
   return places;
 }
 
-/** Whether a turn of a fork began after the fork. */
+/** Whether a turn of a fork began after the session was forked. */
 function isOwn({ startedAt }: TurnView, forked: string): boolean {
   return startedAt === undefined || startedAt >= Date.parse(forked);
 }
