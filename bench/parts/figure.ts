@@ -26,8 +26,8 @@ export interface Floor {
   samples: readonly number[];
   ours: readonly number[];
   /**
-   * The limit for Liminal's samples: if their value at the figure's percentile were this limit, the figure would just
-   * meet its bound.
+   * The limit with which Liminal's samples are compared. If the samples' value at the figure's percentile were equal to
+   * this limit, the figure would just meet its bound.
    */
   limit: number;
 }

@@ -273,7 +273,7 @@ describe('a plot', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
-    // Only the legend contains this mark.
+    // Without a kept value, only the legend shows the mark for kept values.
     expect(count(plotGroup(group), /class="kept"/g)).toBe(1);
     expect(
       count(

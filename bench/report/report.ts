@@ -37,7 +37,7 @@ const ReportedFigure = z.object({
 });
 export type ReportedFigure = z.infer<typeof ReportedFigure>;
 
-/** The circumstances of a group's measurement, apart from the machine. */
+/** The circumstances of a group's measurement, without the machine. */
 const Run = z.object({
   /** The start of the measurement. */
   at: z.iso.datetime(),

@@ -156,7 +156,10 @@ export class AcpAgentControl {
   }
 }
 
-/** Whether a program of an agent of this folder still has the pid. The system uses pids again. */
+/**
+ * Whether a program of an agent of this folder still has the pid. A pid alone does not prove this, because the system
+ * reuses pids.
+ */
 function isChild(pid: number, folder: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SCRIPTED_AGENT=${folder}\0`);

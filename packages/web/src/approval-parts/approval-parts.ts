@@ -184,7 +184,9 @@ const commandArguments: Partial<Record<string, string>> = {
   run_in_background: 'In the background',
 };
 
-/** Names of arguments that are shown as a change: the change's file, its whole text, its old or new text, its diff. */
+/**
+ * Matches the names of arguments that a change already shows: its file, its whole text, its old or new text, its diff.
+ */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
 const wholeName = /^(?:content|file_text|new_?source)$/i;
 const pieceName = /^(old|new)_?(?:string|text)$/i;

@@ -24,7 +24,7 @@ it.each([
   ['CMakeLists.txt', 'cmake'],
   ['notes.txt', undefined],
   ['LICENSE', undefined],
-])('the name of %s identifies the language %s', (path, language) => {
+])('the file name %s identifies the language %s', (path, language) => {
   expect(findLanguage(languageOfFile(path))?.id).toBe(language);
 });
 

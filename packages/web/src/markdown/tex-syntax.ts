@@ -66,7 +66,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   return start;
 };
 
-/** `\(…\)` and, within a line of text, `\[…\]`. Escaped brackets alone are not formulas. */
+/** Reads `\(…\)` and, within a line of text, `\[…\]`. Escaped brackets alone are not formulas. */
 const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
   let closer = 0;
   let content = '';

@@ -29,7 +29,7 @@ const everything: RowRange = { from: 0, to: Number.POSITIVE_INFINITY };
  * Decides which rows of a conversation are in the page: visible rows at once, near rows when there is time. A frame
  * draws no more rows than it has time for.
  *
- * Not a library, because virtual lists do not support rows inside turns. `useKeepPlace` keeps the visible rows in
+ * No library is used, because virtual lists do not support rows inside turns. `useKeepPlace` keeps the visible rows in
  * place.
  */
 export function useWindow(
