@@ -1,11 +1,12 @@
 /**
  * A whole server on SQLite (or, if `BENCH_REDIS` and `BENCH_DATABASE` are set, on a Redis and a PostgreSQL) with
- * scripted agents: `source` plays Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node
- * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
- * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
- * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s
- * variables say. SIGUSR1 makes the server print the event loop’s longest stall since the last signal, in ms. With
- * `--expose-gc`, SIGUSR2 makes the server print how many bytes are in use, including buffers.
+ * scripted agents: `source` plays Claude Code’s stream, and `acp` plays the stream of an ACP agent for the FLOODS
+ * (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]` prints the server's port. `BENCH_WEB` is the path of a
+ * built web app, which the server then serves. `BENCH_AGENT` (JSON: command, args) adds another ACP agent with the name
+ * `named`. `BENCH_MODEL` is the address of a model server, which is added with the name `model`. `BENCH_CLAUDE` adds
+ * Claude Code, and `BENCH_DEMO` adds the demo. OpenTelemetry’s variables make the server send spans. After SIGUSR1, the
+ * server prints the event loop’s longest stall since the last signal, in ms. With `--expose-gc`, the server prints
+ * after SIGUSR2 how many bytes it uses, including buffers.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
