@@ -12,9 +12,9 @@ const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   return { type, method, file, call, callFile };
 });
 
-test('the path has at most twelve steps', () => {
+test('the path has at most ten steps', () => {
   expect(steps.length).toBeGreaterThan(5);
-  expect(steps.length).toBeLessThanOrEqual(12);
+  expect(steps.length).toBeLessThanOrEqual(10);
 });
 
 test.each(steps)('$method of $type exists', ({ type, method, file }) => {

@@ -7,7 +7,7 @@ import type {
   SteerTarget,
   StoredFork,
 } from '@liminal/agents';
-import { DriverProvider, nothingToSteer, ProviderError } from '@liminal/agents';
+import { nothingToSteer, ProviderError } from '@liminal/agents';
 import {
   type AgentInfo,
   type ApprovalAnswer,
@@ -42,13 +42,7 @@ interface RunningTurn {
 type OnDelivered = (sessionId: string, turnId: string) => void;
 
 /** An agent without a process, whose actions depend on the message. It knows every session. */
-export class ScriptedTurnsAgent extends DriverProvider {
-  constructor(onDelivered: OnDelivered) {
-    super(new TalkingDriver(onDelivered));
-  }
-}
-
-class TalkingDriver implements AgentDriver {
+export class ScriptedTurnsAgent implements AgentDriver {
   readonly cliType = 'talking';
   readonly name = 'Talker';
   readonly #onDelivered: OnDelivered;

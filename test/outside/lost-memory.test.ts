@@ -1,10 +1,10 @@
 /** Agents that have lost their own memory of a session: Liminal keeps the conversation, and the agent starts again. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CliProvider } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createCodexProvider } from '@liminal/agents/codex';
+import type { AgentDriver } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { CodexDriver } from '@liminal/agents/codex';
 import {
   acpAgent,
   type AgentScript,
@@ -22,7 +22,7 @@ import { serverStage } from './server-stage.ts';
 
 interface Kind {
   projectDir: string;
-  provide: () => CliProvider;
+  provide: () => AgentDriver;
   /** Deletes the agent's own memory. */
   forget: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ async function claude(forget: (folder: string) => Promise<void>): Promise<Kind> 
     await api.close();
     await remove();
   });
-  const provide = () => new ClaudeCodeProvider({ env });
+  const provide = () => new ClaudeDriver({ env });
   return { projectDir, provide, forget: () => forget(join(home, '.claude', 'projects')) };
 }
 
@@ -52,7 +52,7 @@ async function codex(): Promise<Kind> {
     await remove();
   });
   const forget = async () => rm(join(home, '.codex', 'sessions'), { recursive: true });
-  return { projectDir, provide: () => createCodexProvider({ inherited }), forget };
+  return { projectDir, provide: () => new CodexDriver({ inherited }), forget };
 }
 
 async function acp(offers: NonNullable<AgentScript['offers']>): Promise<Kind> {
@@ -63,7 +63,7 @@ async function acp(offers: NonNullable<AgentScript['offers']>): Promise<Kind> {
     await remove();
   });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  const provide = () => new AcpProvider({ ...names, command, args, env });
+  const provide = () => new AcpDriver({ ...names, command, args, env });
   const sessions = join(args.at(-1)!, 'sessions');
   return { projectDir, provide, forget: async () => rm(sessions, { recursive: true }) };
 }

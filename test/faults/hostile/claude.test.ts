@@ -2,7 +2,7 @@
  * Arbitrary output of Claude Code in a turn, as its SDK passes it on: the turn ends, everything is readable, other
  * sessions are not affected.
  */
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
 import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
 import { patience } from '../length.ts';
@@ -78,7 +78,7 @@ test(
   'SAFE: with arbitrary output of Claude Code, each turn ends and can be read page by page, and other sessions work',
   { timeout: patience(share(20)) },
   async () => {
-    const stage = await hostileStage(new ClaudeCodeProvider());
+    const stage = await hostileStage(new ClaudeDriver());
     const { runtime } = stage;
     await playHostile(share(20), hostileStream, async (stream) => {
       let said = 0;
@@ -108,7 +108,7 @@ test(
 );
 
 test('SAFE: a message of Claude Code that cannot be processed ends its turn, without a wait', async () => {
-  const stage = await hostileStage(new ClaudeCodeProvider());
+  const stage = await hostileStage(new ClaudeDriver());
   const begun = (uuid: string) => last(uuid).slice(0, 1);
   const trap = {
     get type(): string {

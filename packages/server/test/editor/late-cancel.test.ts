@@ -1,5 +1,5 @@
 /** A slow editor stops a turn that has already ended. */
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -15,7 +15,7 @@ test('an editor that stops its own ended turn does not stop another client’s t
   onTestFinished(() => control.close());
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
   const { editor, runtime } = await stage({
-    provide: () => new AcpProvider({ ...about, command, args, env }),
+    provide: () => new AcpDriver({ ...about, command, args, env }),
   });
   const [zed, other] = [await editor(), await editor()];
   const sessionId = await zed.create();
