@@ -67,10 +67,29 @@ export function notAnswered(why: string, cause?: unknown): ProviderError {
   return new ProviderError('NOT_ANSWERED', `There is no answer. ${why}`, { cause });
 }
 
+/** For people: the rest of a sentence about an agent whose sessions lack a method. */
+const lacks = {
+  steer: 'accepts no messages during a turn. Send a message for a new turn.',
+  answerApproval: 'does not ask for permissions.',
+  setConfigOption: 'has no settings to change.',
+  setDirectories: 'works in the project folder only: it takes no additional folders.',
+  rename: 'does not support session titles.',
+  background: 'cannot send calls to the background. Claude Code can.',
+  stopTask: 'has no background tasks.',
+  rewindFiles: 'does not keep earlier states of files. Claude Code does.',
+  rewindConversation: 'cannot take turns back. Write what should be otherwise in a message.',
+  aside: 'cannot answer questions outside its conversation. Ask in a message.',
+  setup: 'does not report the setup of its sessions. Claude Code and Codex do.',
+  listMcpServers: 'does not report its MCP servers. Claude Code and Codex do.',
+  changeMcpServer: 'does not report its MCP servers. Claude Code and Codex do.',
+  fork: 'cannot fork its sessions. Start a new session.',
+};
+/** The optional methods of an agent's session, and `fork` of its driver. */
+export type OptionalMethod = keyof typeof lacks;
+
 /** @param agent - The agent's display name. */
-export function noDirectories(agent: string): ProviderError {
-  const message = `${agent} works in the project folder only: it takes no additional folders.`;
-  return new ProviderError('NOT_SUPPORTED', message);
+export function notSupported(agent: string, method: OptionalMethod): ProviderError {
+  return new ProviderError('NOT_SUPPORTED', `${agent} ${lacks[method]}`);
 }
 
 export function taskNotFound(): ProviderError {

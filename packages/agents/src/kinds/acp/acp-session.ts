@@ -9,7 +9,7 @@ import {
 import { isoNow as now } from '../../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../../contract/driver.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
-import { noDirectories, ProviderError } from '../../contract/errors.ts';
+import { notSupported, ProviderError } from '../../contract/errors.ts';
 import type { SessionUpdate, StoredTurn } from '../../contract/provider.ts';
 import type { AcpAgent, HostedSession, SteeredMessages } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
@@ -222,7 +222,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   async setDirectories(): Promise<boolean> {
     const { agent, name } = this.#options;
     if (agent.capabilities.sessionCapabilities?.additionalDirectories === true) return false;
-    throw noDirectories(name);
+    throw notSupported(name, 'setDirectories');
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */

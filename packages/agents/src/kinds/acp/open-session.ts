@@ -3,7 +3,7 @@ import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { EarlierSession } from '../../contract/driver.ts';
-import { noDirectories, ProviderError } from '../../contract/errors.ts';
+import { notSupported, ProviderError } from '../../contract/errors.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';
@@ -192,7 +192,8 @@ function foldersOf(
   { capabilities: { sessionCapabilities } }: AcpAgent,
 ) {
   if (additionalDirectories.length === 0) return { cwd };
-  if (sessionCapabilities?.additionalDirectories !== true) throw noDirectories(name);
+  if (sessionCapabilities?.additionalDirectories !== true)
+    throw notSupported(name, 'setDirectories');
   return { cwd, additionalDirectories };
 }
 
