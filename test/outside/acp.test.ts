@@ -20,7 +20,7 @@ const exchange = (...prompts: string[]): string[] =>
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** A server, and an editor that starts the same agent by itself. */
+/** Starts a server, and an editor that starts the same agent by itself. */
 async function editorStage(projectDir: string, provide: () => CliProvider) {
   const providers: CliProvider[] = [];
   onTestFinished(async () => {

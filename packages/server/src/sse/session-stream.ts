@@ -52,8 +52,8 @@ export async function sessionStreamRoute(
 }
 
 /**
- * The message `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own
- * error event, so the message `session:error` becomes the event `problem`.
+ * Converts a message to a server-sent event. The message `session:upsert` becomes the event `upsert`. An event named
+ * `error` would look like the browser's own error event, so the message `session:error` becomes the event `problem`.
  */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;
