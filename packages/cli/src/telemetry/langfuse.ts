@@ -17,7 +17,7 @@ export function openLangfuse(access: Access): OpenedProcessor {
     ...access,
     // By default Langfuse exports only spans of models, so its waterfall would lack spans.
     shouldExportSpan: () => true,
-    // Liminal's spans refer to images but do not contain the images, so there is no media to upload.
+    // Liminal's spans refer to images but do not contain the images, so no media must be uploaded.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });

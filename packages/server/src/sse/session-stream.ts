@@ -25,7 +25,7 @@ export async function sessionStreamRoute(
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // For an unknown session, this throws before the status of the response is sent.
+      // This throws for an unknown session, before the status of the response is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),

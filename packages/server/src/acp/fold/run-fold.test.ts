@@ -880,7 +880,7 @@ describe('repeats', () => {
     });
   });
 
-  test('FR-039-05: if items were withdrawn before they were sent, there is no update for them', () => {
+  test('FR-039-05: if items were withdrawn before they were sent, no update is sent for them', () => {
     const told = updatesOf([
       start('s', 'message', { origin: 'system' }),
       delta('s', 'Hm.'),
