@@ -28,7 +28,7 @@ export default function TabsMenu({ look }: TabsMenuProps) {
       <MenuTrigger className={css.switcher}>
         {shown !== undefined && <SessionMark session={shown} />}
         <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
-        {/* A single tab leaves this room to its title. */}
+        {/* If there is only one tab, the count is hidden, so that the title has more room. */}
         <span className={tabs.length > 1 ? css.count : spoken.only}>
           {tabs.length}
           <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
