@@ -39,9 +39,11 @@ test('a server without a built web app says what to do, and serves the app as so
   expect((await get('/session/some-id')).text).toContain('The app');
   for (const path of ['/assets', '/assets/', '/assets/gone.js'])
     expect(await get(path, '*/*')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-  expect((await get('/.sources', '*/** ')).status).toBe(404);
+  expect((await get('/.sources', '*/*')).status).toBe(404);
   rmSync(webDir, { recursive: true });
-}); /** The raw response, not decompressed. */
+});
+
+/** Returns the raw response, which is not decompressed. */
 async function getPacked(path: string, encodings: string, headers: Record<string, string> = {}) {
   const sent = { ...bearer, accept: 'text/html', 'accept-encoding': encodings, ...headers };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
