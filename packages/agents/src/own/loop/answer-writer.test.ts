@@ -220,7 +220,7 @@ test('only messages of the model may begin with thinking', () => {
   expect(shown()).toEqual(['message a: <think>I count.</think>']);
 });
 
-test('an empty text is no event', () => {
+test('an empty text writes no event', () => {
   const { writer, payloads } = writing();
   const id = writer.start({ type: 'reasoning', id: 'r', content: '', origin: 'agent' });
   const before = payloads().length;
