@@ -91,6 +91,8 @@ test('a session of a bare model can be prewarmed, resumed, rewound and forked, a
     rewindsConversation: true,
   });
   expect(await provider.introduce?.(1_000)).toMatchObject({ abilities: ['answer as one'] });
+  // The conversation is in Liminal’s history, so there is nothing to copy.
+  expect(await provider.fork?.('s', '/', 't')).toEqual({ copies: new Map(), left: new Set() });
 });
 
 test('the model gets the further folders of a session, also after they change', async () => {

@@ -412,3 +412,12 @@ test('a turn whose server cannot be used ends with the reason', async () => {
     message: 'Set HERE_KEY.',
   });
 });
+
+test.each(['', ' \n'])('the answer %j is empty, which a notice reports', async (text) => {
+  const { runTurn } = await open([repliesWith(text)], { server: { model: 'unlisted' } });
+  const run = await runTurn('A');
+  expect(notices(run)).toEqual([
+    'The model has ended its turn without an answer. Ask again, or choose another model.',
+  ]);
+  expect(run.usage).toStrictEqual({ inputTokens: 10, outputTokens: 5, contextTokens: 15 });
+});
