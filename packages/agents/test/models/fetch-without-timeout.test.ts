@@ -6,7 +6,12 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { freePort } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { fetchWithoutTimeout } from '../../src/own/loop/fetch-without-timeout.ts';
+import {
+  fetchWithoutTimeout,
+  isSameServer,
+  ownRefusal,
+} from '../../src/own/loop/fetch-without-timeout.ts';
+import { ModelError } from '../../src/own/loop/model-error.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -150,4 +155,98 @@ test('if an answer is not read to its end, or is aborted, its connection ends', 
   await expect(reading).rejects.toBe(reason);
   await aborting;
   await expect(unread.text()).rejects.toBe(reason);
+});
+
+test.each([
+  ['http://a.example/1', 'http://a.example/2', true],
+  ['http://a.example/', 'https://a.example/', true],
+  ['http://a.example:1/', 'https://a.example:2/', true],
+  ['https://a.example/', 'http://a.example/', false],
+  ['http://a.example/', 'https://b.example/', false],
+  ['http://a.example/', 'http://b.example/', false],
+  ['http://a.example:1/', 'http://a.example:2/', false],
+])('from %s to %s is the same server: %s', (from, to, isSame) => {
+  expect(isSameServer(new URL(from), new URL(to))).toBe(isSame);
+});
+
+test('SAFE: a redirect to another server is rejected, and that server gets nothing', async () => {
+  let requests = 0;
+  const other = await serve((_, response) => {
+    requests += 1;
+    response.end();
+  });
+  const location = other.replace('/v1/answers?version=1', '/internal');
+  const url = await serve((_, response) => response.writeHead(307, { location }).end());
+  const error: unknown = await fetchWithoutTimeout(url, asked).catch((one: unknown) => one);
+  expect(error).toMatchObject({ message: 'fetch failed' });
+  expect(ownRefusal(error)).toMatchObject({
+    code: 'MODEL_UNAVAILABLE',
+    message: `The server redirects to ${new URL(other).origin}, which is another server. If that is right, set it as the address ("baseUrl").`,
+  });
+  expect(requests).toBe(0);
+});
+
+test('only an own error in the causes of an error is an own refusal', () => {
+  const own = new ModelError('MODEL_ERROR', 'No.');
+  expect(ownRefusal(own)).toBe(own);
+  expect(ownRefusal(new Error('a', { cause: new TypeError('b', { cause: own }) }))).toBe(own);
+  expect(ownRefusal(new Error('a', { cause: new Error('b') }))).toBeUndefined();
+  expect(ownRefusal('text')).toBeUndefined();
+});
+
+test.each(['http://me@127.0.0.1/', 'http://:secret@127.0.0.1/'])(
+  'an address with only a part of a sign-in is rejected: %s',
+  async (url) => {
+    await expect(fetchWithoutTimeout(url)).rejects.toThrow('a user name or a password');
+  },
+);
+
+test('only text can be sent', async () => {
+  const body = new Uint8Array([1]);
+  await expect(fetchWithoutTimeout('http://127.0.0.1/', { body })).rejects.toThrow(
+    'Only text can be sent.',
+  );
+});
+
+test('without further fields, a request is a GET that accepts packed answers', async () => {
+  const url = await serve(({ method, headers }, response) =>
+    response.end(`${method} ${headers['accept-encoding']}`),
+  );
+  expect(await (await fetchWithoutTimeout(url)).text()).toBe('GET gzip, deflate');
+});
+
+test('an answer may be larger than a list, and an error with status 400 may not', async () => {
+  let status = 200;
+  const json = { 'content-type': 'application/json' };
+  const url = await serve((_, response) =>
+    response.writeHead(status, json).end(Buffer.alloc(4 * MiB + 1, 'x')),
+  );
+  expect((await (await fetchWithoutTimeout(url, asked)).text()).length).toBe(4 * MiB + 1);
+  status = 400;
+  await expect((await fetchWithoutTimeout(url, asked)).text()).rejects.toThrow(
+    `The answer is larger than ${MiB} bytes.`,
+  );
+});
+
+test.each(['text/event-stream', undefined])(
+  'an event is passed on when it is complete, if the content type is %s',
+  async (type) => {
+    const url = await serve((_, response) => {
+      if (type !== undefined) response.setHeader('content-type', type);
+      response.write('data: a\n\n');
+    });
+    const { body } = await fetchWithoutTimeout(url, asked);
+    const first = await body?.getReader().read();
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('data: a\n\n');
+  },
+);
+
+test('the pieces of a JSON answer are joined', async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+    response.write('[1,\n\n', () => response.end('2]'));
+  });
+  const { body } = await fetchWithoutTimeout(url, asked);
+  const first = await body?.getReader().read();
+  expect(Buffer.from(first?.value ?? []).toString()).toBe('[1,\n\n2]');
 });

@@ -8,13 +8,13 @@ import { ModelError } from './model-error.ts';
 const time = '2026-01-01T00:00:00.000Z';
 
 /** A writer of one answer. @param taken - The ids that the session already has. */
-function writing(taken: string[] = [], held?: Map<string, OutputItem>) {
+function writing(taken: string[] = [], held?: Map<string, OutputItem>, now = () => time) {
   const drafts: EventDraft[] = [];
   const turn = new TurnWriter('t', (draft) => void drafts.push(draft));
   turn.at(time);
   turn.begin({ modelId: 'm', providerId: 'p', trigger: 'user' }, undefined);
   const ids = new Set(taken);
-  const writer = new AnswerWriter(turn, ids, () => time, held);
+  const writer = new AnswerWriter(turn, ids, now, held);
   /** Each item of the turn: its type, id and text. */
   const shown = (): string[] =>
     foldTurn(drafts, 't').outputItems.map((item) => {
@@ -23,7 +23,7 @@ function writing(taken: string[] = [], held?: Map<string, OutputItem>) {
       return `${type} ${id}: ${'content' in item ? item.content : ''}`;
     });
   const payloads = () => drafts.map(({ payload }) => payload);
-  return { writer, turn, ids, shown, payloads };
+  return { writer, turn, ids, shown, payloads, drafts };
 }
 
 const message = (id: string, content = ''): OutputItem => ({
@@ -153,6 +153,7 @@ test('a withdrawn answer leaves no item, and its parts are counted anew', () => 
   ]);
   for (let part = 0; part < 10_000; part += 1) writer.countPart();
   expect(() => writer.countPart()).toThrow(ModelError);
+  expect(() => writer.countPart()).toThrow(expect.objectContaining({ code: 'MODEL_ERROR' }));
   expect(() => writer.start(message('b'))).toThrow('The answer has more than 10000 parts.');
 });
 
@@ -161,4 +162,80 @@ test('data that the protocol lacks is stored with the next item that ends', () =
   writer.keep({ odd: 1 });
   writer.add(call('c', 'c'));
   expect(payloads().at(-1)).toMatchObject({ finalItem: { raw: [{ odd: 1 }] } });
+});
+
+test('thinking and words that arrive in many pieces are one item each, and the thinking ends first', () => {
+  const { writer, ids, payloads } = writing();
+  const id = writer.start(message('a'));
+  for (const text of ['<think>', 'I ', 'count.', '</think>', 'Fo', 'ur', '.']) {
+    writer.append(id, text);
+  }
+  writer.done(id);
+  const shapes = payloads()
+    .slice(1)
+    .map((payload) => {
+      if (payload.type === 'item_delta') return `+${payload.deltaContent}`;
+      return 'itemId' in payload ? `${payload.type} ${payload.itemId}` : payload.type;
+    });
+  expect(shapes).toEqual([
+    'item_start a:thinking',
+    '+I ',
+    '+count.',
+    'item_done a:thinking',
+    'item_start a',
+    '+Fo',
+    '+ur',
+    '+.',
+    'item_done a',
+  ]);
+  expect(payloads()[4]).toMatchObject({ finalItem: { type: 'reasoning', origin: 'agent' } });
+  expect([...ids]).toEqual(['a', 'a:thinking']);
+});
+
+test('words that all were thinking leave no message', () => {
+  const { writer, shown } = writing();
+  const id = writer.start(message('a'));
+  writer.append(id, 'I count.');
+  writer.append(id, '</think>');
+  writer.done(id);
+  expect(shown()).toEqual(['reasoning a:thinking: I count.']);
+  const none = writing();
+  none.writer.append(none.writer.start(message('a')), '</think>Four.');
+  none.writer.done('a');
+  expect(none.shown()).toEqual(['message a: Four.']);
+});
+
+test('text that may be the start of a tag is written at the end of the message', () => {
+  const { writer, shown } = writing();
+  writer.append(writer.start(message('a')), 'a <');
+  writer.done('a');
+  expect(shown()).toEqual(['message a: a <']);
+});
+
+test('only messages of the model may begin with thinking', () => {
+  const { writer, shown } = writing();
+  const id = writer.start({ ...message('a'), origin: 'system' } as OutputItem);
+  writer.append(id, '<think>I count.</think>');
+  writer.done(id);
+  expect(shown()).toEqual(['message a: <think>I count.</think>']);
+});
+
+test('an empty text writes no event', () => {
+  const { writer, payloads } = writing();
+  const id = writer.start({ type: 'reasoning', id: 'r', content: '', origin: 'agent' });
+  const before = payloads().length;
+  writer.append(id, '');
+  expect(payloads()).toHaveLength(before);
+});
+
+test('each event has the time at which it is written', () => {
+  let second = 0;
+  const now = () => `2026-01-01T00:00:0${(second += 1)}.000Z`;
+  const { writer, drafts } = writing([], undefined, now);
+  writer.add(call('c', 'c'));
+  expect(drafts.map(({ timestamp }) => timestamp)).toEqual([
+    time,
+    '2026-01-01T00:00:01.000Z',
+    '2026-01-01T00:00:02.000Z',
+  ]);
 });

@@ -13,8 +13,8 @@ interface FirstText {
   thinking: InlineThinking;
   /** The item to which the message's text is written now. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** 0: the text has no thinking. 1: it has thinking. 2: it has thinking that was first written as words. */
-  thoughts: 0 | 1 | 2;
+  /** Whether words of the text were moved to thinking. */
+  wasMoved: boolean;
 }
 
 /** A complete text without the thinking that it contains. */
@@ -94,7 +94,7 @@ export class AnswerWriter {
     const begun = isNamedSo ? { ...item, id, callId: id } : { ...item, id };
     if (item.type === 'function_call_output') this.#release(item.callId);
     if (isFirst && begun.type === 'message' && begun.origin === 'agent') {
-      this.#text = { begun, thinking: new InlineThinking(), open: undefined, thoughts: 0 };
+      this.#text = { begun, thinking: new InlineThinking(), open: undefined, wasMoved: false };
     } else this.#begin(begun);
     return id;
   }
@@ -175,9 +175,8 @@ export class AnswerWriter {
     const { id } = text.begun;
     const item: OutputItem =
       kind === 'words'
-        ? { ...text.begun, id: this.#nextId(text.thoughts === 2 ? `${id}:2` : id) }
+        ? { ...text.begun, id: this.#nextId(text.wasMoved ? `${id}:2` : id) }
         : { type: 'reasoning', id: this.#nextId(`${id}:thinking`), content: '', origin: 'agent' };
-    if (kind === 'thinking') text.thoughts = text.thoughts === 0 ? 1 : text.thoughts;
     text.open = { kind, itemId: item.id };
     this.#begin(item);
     return item.id;
@@ -194,23 +193,20 @@ export class AnswerWriter {
     const thought = this.#openFor(text, 'thinking');
     this.#at.append(thought, message.content);
     // The id of a withdrawn item is never used again.
-    text.thoughts = 2;
+    text.wasMoved = true;
   }
 
   #doneText(text: FirstText, change: Partial<OutputItem>): void {
     this.#write(text.thinking.end());
     this.#text = undefined;
-    const isThought = text.open?.kind === 'thinking';
     // An empty answer is shown as an empty message; an answer with only thinking gets no message.
-    if (text.open === undefined && text.thoughts === 0) this.#openFor(text, 'words');
-    const { open } = text;
-    if (open === undefined) return;
-    if (isThought) return this.#at.done(open.itemId);
-    const item = this.#writer.item(open.itemId);
+    const { kind, itemId } = text.open ?? { kind: 'words', itemId: this.#openFor(text, 'words') };
+    if (kind === 'thinking') return this.#at.done(itemId);
+    const item = this.#writer.item(itemId);
     if (item === undefined) return;
     const { content, ...rest } = change as { content?: string };
     const words = content === undefined ? {} : { content: withoutThinking(content) };
-    this.#at.done(open.itemId, { ...item, ...rest, ...words, id: open.itemId });
+    this.#at.done(itemId, { ...item, ...rest, ...words, id: itemId });
   }
 
   #nextId(wanted: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { citationsIn, sourcesOf } from './citations.ts';
+import { citationsIn, sourcesOf, withCitations } from './citations.ts';
 
 const page = { title: 'A page', url: 'https://a.example/' };
 
@@ -65,4 +65,41 @@ test('a long list of citations is cut', () => {
     '- [99](https://a/99)',
     '- and 2 more',
   ]);
+});
+
+test('an address is a whole http or https URL; spaces around it, and around a title, are dropped', () => {
+  const read = (url: string, title = 'A') => citationsIn([{ url, title }]);
+  expect(read(' http://a.example/ ', ' A ')).toEqual([{ title: 'A', url: 'http://a.example/' }]);
+  for (const url of ['see https://a.example/', 'https://a.example/ b', 'https://a.example/<b']) {
+    expect(read(url)).toEqual([{ title: 'A', url: undefined }]);
+  }
+  expect(read('https://a.example/', ' ')).toEqual([
+    { title: 'https://a.example/', url: 'https://a.example/' },
+  ]);
+});
+
+test('only citations that the texts do not contain are listed, each once, in order', () => {
+  const other = { title: 'Other', url: 'https://b.example/' };
+  const file = { title: 'a.pdf', url: undefined };
+  const named = ['See https://a.example/.', 'And b.pdf.'];
+  expect(sourcesOf([page, { ...file, title: 'b.pdf' }], named)).toBeUndefined();
+  expect(sourcesOf([], [])).toBeUndefined();
+  expect(sourcesOf([other, page, file, { ...other, title: 'Again' }], named)).toBe(
+    'Sources of the answer:\n\n- [Other](https://b.example/)\n- a.pdf',
+  );
+});
+
+test('an address in a list cannot end its link, and a title that looks like a list is escaped only there', () => {
+  const odd = { title: '- one - two', url: 'https://a.example/(b)' };
+  expect(sourcesOf([odd], [])).toContain(String.raw`- [\- one - two](https://a.example/%28b%29)`);
+});
+
+test('a list of exactly the most citations is not cut', () => {
+  const many = Array.from({ length: 100 }, (_, at) => ({ title: `${at}`, url: `https://a/${at}` }));
+  expect(sourcesOf(many, [])?.split('\n').at(-1)).toBe('- [99](https://a/99)');
+});
+
+test('an answer without citations has no such field', () => {
+  expect(withCitations([])).toEqual({});
+  expect(withCitations([page])).toEqual({ citations: [page] });
 });

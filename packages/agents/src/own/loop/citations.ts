@@ -33,8 +33,8 @@ export const withCitations = (citations: readonly Citation[]): { citations?: typ
   citations.length === 0 ? {} : { citations };
 
 /**
- * Returns a Markdown list of the citations that the texts do not contain yet, each one once. Returns undefined if the
- * texts contain all citations.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each one once, at its first place. Returns
+ * undefined if the texts contain all citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
@@ -43,8 +43,8 @@ export function sourcesOf(
 ): string | undefined {
   const isNew = ({ title, url = title }: Citation): boolean =>
     !texts.some((text) => text.includes(url));
-  const places = citations.filter(isNew).map((one) => [one.url ?? one.title, one] as const);
-  const found = [...new Map(places.toReversed()).values()].toReversed();
+  const places = Map.groupBy(citations.filter(isNew), ({ url, title }) => url ?? title);
+  const found = [...places.values()].flatMap(([first]) => first ?? []);
   if (found.length === 0) return undefined;
   const more = found.length - maxListed;
   return [

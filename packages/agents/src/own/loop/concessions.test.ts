@@ -183,7 +183,7 @@ test('files of the last output are sent as well, and the conversation then ends 
   ]);
 });
 
-test('a conversation in turns does not change, and items that are nobody’s words do not count', () => {
+test('a conversation in which roles alternate does not change, and items without a role do not count', () => {
   const system: OutputItem = { type: 'message', id: 's', origin: 'system', content: 's' };
   for (const conversation of [
     [],

@@ -214,7 +214,7 @@ test.each([[summaryMark], [[{ other: 1 }, summaryMark]]])(
 );
 
 test.each([[mark({ liminal: {} })], [mark(undefined)], [mark(summaryMark, 'user')]])(
-  'no other message is the mark of a summary: %j',
+  'another message does not replace anything: %j',
   (other) => {
     expect(conversationOf([message('First'), other])[0]).toEqual(message('First'));
   },
@@ -232,7 +232,7 @@ test('only the newest summary counts', () => {
   expect(shape(items)).toEqual(['What we have said and done so far, in short:\n\nTwo.']);
 });
 
-test('a request for a summary that failed is left out, unless it was sent during a turn or by the model', () => {
+test('a request for a summary that failed is left out; the same text in a steered message, or by the model, is kept', () => {
   expect(
     shape([
       message('/compact'),
@@ -256,7 +256,7 @@ test('thoughts are kept, and a long output is shortened', () => {
   expect(last?.type === 'function_call_output' && last.output.length).toBeLessThan(110_000);
 });
 
-test('the model learns that an output broke off', () => {
+test('an output that broke off is marked for the model', () => {
   const error = { code: 'OWNER_LOST', message: 'x' };
   const items = conversationOf([call('a'), output('a', { output: 'So', error })]);
   expect(items[1]).toMatchObject({ output: 'So\n(The turn ended before this was whole.)' });

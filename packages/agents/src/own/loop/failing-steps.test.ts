@@ -107,6 +107,7 @@ test.each([
   ['  Why?\nmore', 'Why?'],
   ['No…', 'No…'],
   ['No!', 'No!'],
+  ['a.txt is not there', 'a.txt is not there.'],
   ['a'.repeat(300), `${'a'.repeat(300)}.`],
 ])('the first line of an output is shown as a sentence: %j', (output, sentence) => {
   const step: [WantedCall[], CallResult[]] = [[call('read')], [failed(output)]];

@@ -22,6 +22,8 @@ test('the instructions name the project’s folder, and further folders if there
   const projectDir = await project({});
   const alone = await instructions(projectDir);
   expect(alone).toContain(`\nThe project’s folder is ${projectDir}. Paths are relative to it.\n`);
+  expect(alone).toMatch(/^You are a coding agent\./);
+  expect(alone).toMatch(/\nIf the user refuses a call, do not try the same in another way\.$/);
   expect(alone).not.toContain('You may also work');
   expect(await instructions(projectDir, [], [])).toBe(alone);
   expect(await instructions(projectDir, [], ['/lib', '/docs'])).toBe(

@@ -126,7 +126,7 @@ async function resultOf(returned: object) {
   return (await run((await connection.tools())[0])).result;
 }
 
-test('a server is greeted and asked for its tools once, with the configured headers', async () => {
+test('a server is initialized and asked for its tools once, with the configured headers', async () => {
   const { connection, methods, headers, problems } = await open();
   const [first, second] = await Promise.all([connection.tools(), connection.tools()]);
   expect(namesOf(first)).toEqual(['mcp__desk__work']);
@@ -214,7 +214,7 @@ test.each<[string, object[], Partial<McpLimits>, string[]]>([
     ['a', 'b'],
   ],
   ['a tool with the most levels', [nested('a', maxDepth)], {}, ['a']],
-])('%s are used without a notice', async (_, tools, limits, used) => {
+])('%s: the tools are used without a notice', async (_, tools, limits, used) => {
   const { connection, problems } = await open({ 'tools/list': () => ({ tools }) }, limits);
   expect(namesOf(await connection.tools())).toEqual(used.map((name) => `mcp__desk__${name}`));
   expect(problems).toEqual([undefined]);
@@ -235,7 +235,7 @@ test.each<[string, object[], Partial<McpLimits>, string[]]>([
     ['a', 'c'],
   ],
   ['a tool with too many levels', [nested('a', maxDepth + 1), tool], {}, ['work']],
-])('%s are left out, and people get the numbers', async (_, tools, limits, used) => {
+])('%s: some are left out, and a notice gives the numbers', async (_, tools, limits, used) => {
   const { connection, problems } = await open({ 'tools/list': () => ({ tools }) }, limits);
   expect(namesOf(await connection.tools())).toEqual(used.map((name) => `mcp__desk__${name}`));
   const { tools: most = 200, toolSize = 128 * KiB, toolsSize = 1024 * KiB } = limits;

@@ -93,6 +93,8 @@ test('a session of a bare model can be prewarmed, resumed, rewound and forked, a
     rewindsConversation: true,
   });
   expect(await provider.introduce?.(1_000)).toMatchObject({ abilities: ['answer as one'] });
+  // The conversation is in Liminal’s history, so there is nothing to copy.
+  expect(await provider.fork?.('s', '/', 't')).toEqual({ copies: new Map(), left: new Set() });
 });
 
 test('the model gets the further folders of a session, also after they change', async () => {
@@ -109,7 +111,7 @@ test('the model gets the further folders of a session, also after they change', 
   expect(told[1]).toContain(`by whole paths: ${two}\n`);
 });
 
-test('after a rewind, the next message continues what is left, and its cost', async () => {
+test('after a rewind, the next message continues the remaining conversation and its cost', async () => {
   const prices = { input: 1_000_000, output: 0 };
   const server = serving([repliesWith('One.'), repliesWith('Two.'), repliesWith('Three.')], {
     prices,
@@ -205,7 +207,7 @@ test('a session offers /compact', async () => {
   );
 });
 
-test('a server that lists no models, or whose list fails, is a notice, and a message then says what to do', async () => {
+test('if a server lists no models, or its list fails, a message is rejected with an error that says what to do', async () => {
   const silent = serving([], { model: undefined });
   silent.client.models = [];
   const empty = await session(silent);

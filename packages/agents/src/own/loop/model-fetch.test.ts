@@ -24,6 +24,7 @@ test.each<[what: string, body: string, status: number]>([
   ['an error’s code', '{"error":{"code":429}}', 429],
   ['an error’s status', '{"error":{"status":"503"}}', 503],
   ['the code beside an error', '{"error":"No.","code":401}', 401],
+  ['the lowest status of an error', '{"error":{"code":400}}', 400],
   ['the status beside an error', '{"error":{"code":"full"},"status":599}', 599],
   ['no status of an error that names one below 400', '{"error":{"code":399}}', 200],
   ['no status of an error that names one above 599', '{"error":{"code":600}}', 200],
@@ -52,6 +53,7 @@ test.each([
   const address = await says(body, type);
   const fetching = modelFetch(address);
   await expect(fetching).rejects.toThrow(PageError);
+  await expect(fetching).rejects.toMatchObject({ code: 'MODEL_ERROR' });
   await expect(fetching).rejects.toThrow(
     `${address.replace('?key=x', '')} answers with a web page, not as a model’s server.`,
   );
@@ -96,4 +98,39 @@ test('an empty body stays empty, and a body that breaks off rejects when it is r
   const response = await modelFetch(cut);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow('terminated');
+});
+
+test('the status and headers of a response do not change, whatever its body is', async () => {
+  const headers = { 'content-type': 'text/plain', 'x-id': 'one' };
+  for (const body of ['Hi.', '{"a":1}', ' \n', '']) {
+    const address = await serve((response) => response.writeHead(201, headers).end(body));
+    const response = await modelFetch(address);
+    expect([response.status, response.headers.get('x-id')]).toEqual([201, 'one']);
+    expect(await response.text()).toBe(body);
+  }
+  const cut = await serve((response) => {
+    response.writeHead(201, { ...headers, 'content-length': 99 }).write('{"a":');
+    setImmediate(() => response.destroy());
+  });
+  const broken = await modelFetch(cut);
+  expect([broken.status, broken.headers.get('x-id')]).toEqual([201, 'one']);
+});
+
+test('a text that has a letter in two pieces does not change', async () => {
+  const [first, second] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
+  const address = await serve((response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' }).write(first);
+    setImmediate(() => response.end(second));
+  });
+  expect(await (await modelFetch(address)).text()).toBe('é');
+});
+
+test('a response that nobody reads ends its connection', async () => {
+  const closed = Promise.withResolvers<string>();
+  const address = await serve((response) => {
+    response.on('close', () => closed.resolve('closed'));
+    response.writeHead(200, { 'content-type': 'text/plain' }).write(`One${'.'.repeat(70_000)}`);
+  });
+  await (await modelFetch(address)).body?.cancel();
+  expect(await closed.promise).toBe('closed');
 });

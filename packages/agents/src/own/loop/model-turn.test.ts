@@ -80,7 +80,7 @@ const textsOf = ({ conversation }: ModelRequest): string[] =>
 const nothing =
   '(Nothing of our conversation is here: the server of the model refuses each part of it.)\n\nSummarize';
 
-test('if the server refuses the whole conversation, the summary is written without it, and people are told', async () => {
+test('if the server refuses the whole conversation, the summary is written without the conversation, and a notice reports that', async () => {
   const { runTurn, client } = await open([
     repliesWith('One.'),
     fails('CONTENT_FILTER', 'It was filtered.'),
@@ -118,6 +118,8 @@ test('a refused conversation is halved at most six times', async () => {
   expect(await runTurn('/compact')).toMatchObject({ status: 'complete' });
   const lengths = client.requests.map(({ conversation }) => conversation.length - 1);
   expect(lengths).toEqual([128, 64, 32, 16, 8, 4, 2, 0]);
+  const questions = client.requests.map((request) => textsOf(request).at(-1)?.slice(0, 9));
+  expect(questions).toEqual([...Array<string>(7).fill('Summarize'), '(Nothing ']);
 });
 
 test('a summary that is refused in every form ends with the first refusal of the whole', async () => {
@@ -168,7 +170,7 @@ test('only the request with the whole conversation is repeated after a temporary
   expect(lengths).toEqual([4, 4, 4, 2, 0]);
 });
 
-test('a summary of only white space is no summary', async () => {
+test('an answer of only white space does not count as a summary', async () => {
   const { runTurn, watch } = await open([repliesWith('One.'), repliesWith(' \n')]);
   await runTurn('A');
   const run = await runTurn('/compact');
@@ -217,14 +219,23 @@ test('pages that an answer cites and its text does not name are listed after the
     ...(await repliesWith('See https://one.example/.')(writer, signal, request)),
     citations: pages,
   });
-  const { runTurn } = await open([cites, cites, repliesWith('Yes.')]);
+  const namesBoth: Act = async (writer, signal, request) => ({
+    ...(await repliesWith('https://one.example/ https://two.example/')(writer, signal, request)),
+    citations: pages,
+  });
+  const thinks: Act = async (writer, signal, request) => {
+    writer.add({ type: 'reasoning', id: 'r', content: 'https://two.example/', origin: 'agent' });
+    return cites(writer, signal, request);
+  };
+  const { runTurn } = await open([cites, thinks, namesBoth, repliesWith('Yes.')]);
   const list = 'Sources of the answer:\n\n- [Two](https://two.example/)';
   expect(notices(await runTurn('A'))).toEqual([list]);
   expect(notices(await runTurn('See https://two.example/'))).toEqual([list]);
   expect(notices(await runTurn('C'))).toEqual([]);
+  expect(notices(await runTurn('D'))).toEqual([]);
 });
 
-test('a model with tools gets the tools, and a model without tools the ids of calls that became text', async () => {
+test('a model with tools gets the tools, and a model without tools gets the ids of calls that became text', async () => {
   const { runTurn, client, provider } = await open([
     calls(['echo', { text: 'a' }]),
     repliesWith('One.'),
@@ -240,7 +251,7 @@ test('a model with tools gets the tools, and a model without tools the ids of ca
   expect(third).toMatchObject({ callIds: ['call_0'], tools: [] });
 });
 
-test('an answer with a call but without text is no empty answer', async () => {
+test('an answer with a call but without text does not count as empty', async () => {
   const { runTurn } = await open([calls(['echo', { text: 'a' }]), repliesWith(' ')]);
   expect(notices(await runTurn('A'))).toEqual([]);
 });
@@ -345,4 +356,70 @@ test('stopping a session without a running turn changes nothing', async () => {
   const { turnId } = await runTurn('A');
   await provider.cancelTurn('s');
   expect(watch.of(turnId).map(({ payload }) => payload.type)).not.toContain('turn_aborted_by_user');
+});
+
+test('after a repeated request, people no longer see a reason for waiting', async () => {
+  const busy = fails('MODEL_UNAVAILABLE', 'Busy.', { isPassing: true, retryAfterMs: 1 });
+  const { runTurn, watch } = await open([busy, repliesWith('Yes.')]);
+  expect(await runTurn('A')).toMatchObject({ status: 'complete' });
+  const shown = watch.updates.flatMap(({ activity }) => activity ?? []);
+  expect([...new Set(shown)]).toEqual(['Busy. Retrying in 1 s.', '']);
+});
+
+test('text that may be the start of a tag is kept if the answer breaks off', async () => {
+  const { runTurn } = await open([breaksOff('So <thi', new ModelError('MODEL_ERROR', 'No.'))]);
+  const { outputItems } = await runTurn('A');
+  expect(outputItems.at(-1)).toMatchObject({ content: 'So <thi' });
+});
+
+test('a turn that is stopped during a call does not ask the model again', async () => {
+  const { provider, send, ended, watch, client } = await open([calls(['echo', { text: 'loud' }])]);
+  const turnId = await send('A');
+  await watch.until(() => watch.of(turnId).some(({ payload }) => 'approvalId' in payload));
+  await provider.cancelTurn('s');
+  expect(await ended(turnId)).toMatchObject({ status: 'aborted' });
+  expect(client.requests).toHaveLength(1);
+});
+
+test('a turn ends at the time of its end', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const late = '2030-01-01T00:00:00.000Z';
+  const { runTurn, watch } = await open([
+    async (...given) => {
+      const answer = await repliesWith('Yes.')(...given);
+      vi.setSystemTime(late);
+      return answer;
+    },
+  ]);
+  const { turnId } = await runTurn('A');
+  expect(watch.of(turnId).at(-1)?.timestamp).toBe(late);
+});
+
+test('a turn whose server cannot be used ends with the reason', async () => {
+  const before = await open([calls(['echo', { text: 'loud' }])]);
+  const first = await before.send('A');
+  await before.watch.until(() =>
+    before.watch.of(first).some(({ payload }) => 'approvalId' in payload),
+  );
+  const stored = [cutOff(before.watch.of(first))];
+  const server = { problem: 'Set HERE_KEY.' };
+  const { watch, provider, ended } = await open([], { stored, resuming: true, server });
+  const turnId = watch.events[0]?.turnId ?? '';
+  const [approvalId = ''] = watch
+    .of(turnId)
+    .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []));
+  await provider.answerApproval?.('s', approvalId, { optionId: 'allow' });
+  expect((await ended(turnId)).error).toMatchObject({
+    code: 'MODEL_UNAVAILABLE',
+    message: 'Set HERE_KEY.',
+  });
+});
+
+test.each(['', ' \n'])('the answer %j is empty, which a notice reports', async (text) => {
+  const { runTurn } = await open([repliesWith(text)], { server: { model: 'unlisted' } });
+  const run = await runTurn('A');
+  expect(notices(run)).toEqual([
+    'The model has ended its turn without an answer. Ask again, or choose another model.',
+  ]);
+  expect(run.usage).toStrictEqual({ inputTokens: 10, outputTokens: 5, contextTokens: 15 });
 });

@@ -109,7 +109,7 @@ const sent = ({ conversation }: Body): string =>
     })
     .join(', ');
 
-test('an accepted request is sent once and unchanged; an error that is no refusal is thrown at once', async () => {
+test('an accepted request is sent once and unchanged; an error that is not a refusal is thrown at once', async () => {
   const { ask, bodies } = serverThat(() => undefined);
   const conversation = [message('user', 'Go', [picture(pixel)]), thought, call, output];
   expect(await ask(conversation)).toBe('Yes.');
@@ -157,7 +157,7 @@ test('a loss applies only to the items that caused the error', async () => {
   expect(bodies.map(sent)).toEqual(['See +gif', 'See +name', 'See +name, And +png']);
 });
 
-test('after an unknown error, more and more is left out: first what is new, at last everything but plain text', async () => {
+test('after unknown errors, more and more parts are left out: first the new files, last everything except plain text', async () => {
   let isBroken = false;
   const { ask, bodies } = serverThat((_, count) =>
     isBroken ? `${badRequest} ${count}` : undefined,

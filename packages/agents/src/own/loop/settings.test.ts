@@ -30,6 +30,7 @@ test('an unknown setting or value is rejected with those that are known', () => 
   expect(() => readEffort('max')).toThrow(
     'Unknown effort “max”. Known: default, none, low, medium, high.',
   );
+  expect(() => readMode('no')).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   expect(unknownSetting('pace')).toMatchObject({
     code: 'INVALID_OPTION',
     message: 'Unknown setting “pace”. Known: model, mode, effort.',

@@ -214,7 +214,7 @@ test('an unexpected error of a tool is an output for the model', async () => {
   });
 });
 
-test('the output of a call that people stop says so, and a stopped turn runs no tool', async () => {
+test('the output of a stopped call names the reason, and a stopped turn runs no tool', async () => {
   const { run, stopping } = open([
     moving(() => {
       stopping.abort();
@@ -281,7 +281,7 @@ test('a call that needs several permissions asks for them together', async () =>
   await running;
 });
 
-test('a permission for ever is added to the project, and one for once is not', async () => {
+test('a permanent permission is added to the project, and a permission for one call is not', async () => {
   const added: string[] = [];
   const grants: ProjectGrants = {
     list: async () => [],
@@ -339,7 +339,7 @@ test('a resumed call asks again under its earlier id, and reports that people we
   await running;
 });
 
-test('a resumed call that needs no question reports that before the call ends', async () => {
+test('a resumed call that needs no permission reports that before the call ends', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { run, payloads } = open([
     moving(async () => {
@@ -351,7 +351,7 @@ test('a resumed call that needs no question reports that before the call ends', 
   expect(payloads().some((payload) => 'approvalId' in payload)).toBe(false);
 });
 
-test('a resumed call that cannot be run reports that there is no question', async () => {
+test('a resumed call that cannot be run reports that people need not be asked', async () => {
   let hasReported = false;
   const { run } = open([moving(() => done)]);
   await run({ name: 'fly', onAsked: () => void (hasReported = true) });
