@@ -60,7 +60,7 @@ export function itemStart(item: OutputItem): ItemStartPayload {
   const [emptyText] = itemText(item) === '' ? textKeys[itemType] : [];
   const keys = startKeys[itemType].filter((key) => key !== emptyText);
   const fields = pickDefined<StartFields>(item, keys);
-  return { type: 'item_start', itemId, itemType, ...fields, ...ownStartFields(item) };
+  return { type: 'item_start', itemId, itemType, ...ownStartFields(item), ...fields };
 }
 
 type StartFields = Pick<ItemStartPayload, (typeof startKeys)[ItemType][number]>;
