@@ -110,3 +110,11 @@ describe('a patch replaces only fields that the item’s type has', () => {
     expect(patchItem(item, {})).toStrictEqual(item);
   });
 });
+
+test('a start leaves out a text or a plan that is still empty', () => {
+  const item = { itemId: 'i', type: 'item_start' };
+  for (const itemType of ['function_call', 'script_execution', 'plan'] as const) {
+    const own = itemType === 'function_call' ? { name: '', callId: 'i' } : {};
+    expect(itemStart(start({ itemType }))).toStrictEqual({ ...item, itemType, ...own });
+  }
+});

@@ -57,10 +57,16 @@ function emptyItem(start: ItemStartPayload) {
 /** Returns the start of an item, with all fields that a start can have; of the text, only arguments and code. */
 export function itemStart(item: OutputItem): ItemStartPayload {
   const { id: itemId, type: itemType } = item;
-  const [emptyText] = itemText(item) === '' ? textKeys[itemType] : [];
-  const keys = startKeys[itemType].filter((key) => key !== emptyText);
+  const empty = emptyKey(item);
+  const keys = startKeys[itemType].filter((key) => key !== empty);
   const fields = pickDefined<StartFields>(item, keys);
-  return { type: 'item_start', itemId, itemType, ...fields, ...ownStartFields(item) };
+  return { type: 'item_start', itemId, itemType, ...ownStartFields(item), ...fields };
+}
+
+/** The key of a text or a plan that is still empty, which a start leaves out. */
+function emptyKey(item: OutputItem) {
+  if (item.type === 'plan') return item.entries.length === 0 ? 'entries' : undefined;
+  return itemText(item) === '' ? textKeys[item.type][0] : undefined;
 }
 
 type StartFields = Pick<ItemStartPayload, (typeof startKeys)[ItemType][number]>;
