@@ -38,7 +38,10 @@ providers.register(
   Object.assign(source, {
     cliType: 'source',
     // Claude Code has no transcript of a session that a figure has stored, so its agent starts a new one.
-    open: async ({ earlier: _, ...opening }: Parameters<typeof open>[0]) => open(opening),
+    open: async (opening: Parameters<typeof open>[0]) => {
+      const { earlier: _, ...anew } = opening;
+      return open(anew);
+    },
   }),
 );
 if (scripted !== undefined) {
