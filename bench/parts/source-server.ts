@@ -40,7 +40,10 @@ providers.register(
     cliType: 'source',
     // Claude Code has no transcript of a session that a figure has stored, so the session's agent starts a new session
     // of Claude Code.
-    open: async ({ earlier: _, ...opening }: Parameters<typeof open>[0]) => open(opening),
+    open: async (opening: Parameters<typeof open>[0]) => {
+      const { earlier: _, ...anew } = opening;
+      return open(anew);
+    },
   }),
 );
 if (scripted !== undefined) {

@@ -17,7 +17,7 @@ import {
   startGeminiApi,
   type Workspace,
 } from '@liminal/testkit';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { serverStage } from './server-stage.ts';
 
 interface ScriptedModel {

@@ -67,7 +67,7 @@ const updates = () => listener.update.mock.calls.map(([update]) => update);
 const announced = { accepts: { image: [], audio: [], resource: [] }, canSteer: false };
 
 describe('an open session', () => {
-  test('is opened once for all callers, and only the first of them is told that it opened the session', async () => {
+  test('is opened once for all callers, and only the first call returns that it opened the session', async () => {
     const opened = await Promise.all([held.open({ projectDir }), held.open({ projectDir })]);
     expect([...opened, await held.open({ projectDir })]).toEqual([true, false, false]);
     expect(outputs).toHaveLength(1);

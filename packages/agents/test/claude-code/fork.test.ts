@@ -72,7 +72,7 @@ function stored({ workspace }: RunningClaude, sessionId: string): string {
 }
 
 async function fork({ provider, workspace }: RunningClaude, sessionId: string, turnId: string) {
-  const made = await provider.fork!(sessionId, workspace.projectDir, turnId);
+  const made = await provider.fork(sessionId, workspace.projectDir, turnId);
   const open = async (listener: ClaudeListener): Promise<ClaudeListener> => {
     await provider.loadSession(listener.sessionId, {
       projectDir: workspace.projectDir,
@@ -160,10 +160,10 @@ test('a fork is rejected if Claude Code has not stored the turn, or does not hav
   const { claude, listener } = afterFour();
   const { provider, workspace } = claude;
   await expect(
-    provider.fork!(listener.sessionId, workspace.projectDir, randomUUID()),
+    provider.fork(listener.sessionId, workspace.projectDir, randomUUID()),
   ).rejects.toMatchObject({ code: 'TURN_NOT_STORED' });
   await expect(
-    provider.fork!(randomUUID(), workspace.projectDir, randomUUID()),
+    provider.fork(randomUUID(), workspace.projectDir, randomUUID()),
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 

@@ -94,7 +94,7 @@ test('a fork marks previously removed turns as copied', async () => {
   const { projectDir } = claude.workspace;
   await rewind(turns[2] ?? '');
   const { turnId } = await listener.ask('Ask anew');
-  const fork = await claude.provider.fork!(listener.sessionId, projectDir, turnId);
+  const fork = await claude.provider.fork(listener.sessionId, projectDir, turnId);
   const stored = await claude.provider.readStoredHistory(fork.agentSessionId!, projectDir);
   const marks = stored.map(({ turnId: id, isLeft = false, isCopied = false }) => {
     return { id, isLeft, isCopied };

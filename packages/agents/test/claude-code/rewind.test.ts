@@ -50,7 +50,7 @@ test('a rewind to a turn without a checkpoint is refused, and no file is changed
 
 testAtLength('a fork has no checkpoints of the turns before it', async () => {
   const { claude, listener, projectDir } = afterThree();
-  const { copies, agentSessionId } = await claude.provider.fork!(
+  const { copies, agentSessionId } = await claude.provider.fork(
     listener.sessionId,
     projectDir,
     turns[1]!,

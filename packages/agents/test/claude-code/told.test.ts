@@ -68,7 +68,7 @@ test('/clear adds a notice that the model has forgotten, and a fork before it is
   ]);
   await listener.ask('Hello.');
   const present = listener.updates.findLast((one) => one.agentSessionId)?.agentSessionId ?? '';
-  await expect(provider.fork!(present, workspace.projectDir, turnId)).rejects.toMatchObject({
+  await expect(provider.fork(present, workspace.projectDir, turnId)).rejects.toMatchObject({
     code: 'TURN_NOT_STORED',
     message: expect.stringContaining('/clear'),
   });

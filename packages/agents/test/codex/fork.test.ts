@@ -31,7 +31,7 @@ async function afterFour() {
 }
 
 async function fork({ provider, workspace }: RunningCodex, threadId: string, turnId: string) {
-  const made = await provider.fork!(threadId, workspace.projectDir, turnId);
+  const made = await provider.fork(threadId, workspace.projectDir, turnId);
   const open = async (by = provider): Promise<Listener> => {
     const there = new Listener(by, randomUUID());
     await by.loadSession(there.sessionId, {
@@ -129,11 +129,11 @@ test('a session can be forked while its next turn runs, and that turn continues'
 test('a fork after a turn that Codex has not stored, or of an unknown session, is rejected', async () => {
   const { codex, threadId } = await afterFour();
   const { provider, workspace } = codex;
-  await expect(provider.fork!(threadId, workspace.projectDir, randomUUID())).rejects.toMatchObject({
+  await expect(provider.fork(threadId, workspace.projectDir, randomUUID())).rejects.toMatchObject({
     code: 'TURN_NOT_STORED',
   });
   await expect(
-    provider.fork!(randomUUID(), workspace.projectDir, randomUUID()),
+    provider.fork(randomUUID(), workspace.projectDir, randomUUID()),
   ).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 

@@ -92,7 +92,7 @@ test('turns before the fresh thread can be neither forked nor rewound, with the 
   const { projectDir } = workspace;
   const { sessionId } = listener;
   for (const { turnId } of [first, second]) {
-    await expect(provider.fork!(after, projectDir, turnId)).rejects.toMatchObject({
+    await expect(provider.fork(after, projectDir, turnId)).rejects.toMatchObject({
       code: 'TURN_NOT_STORED',
       message: expect.stringContaining('the context was cleared'),
     });
@@ -110,7 +110,7 @@ test('turns before the fresh thread can be neither forked nor rewound, with the 
   await provider.rewindConversation(sessionId, { turnIds: all.slice(3), remaining: kept });
   await listener.ask('Varnish it.');
   expect(heard(codex).slice(1)).toEqual([expect.stringMatching(/^Answer to Read/), 'Varnish it.']);
-  const fork = await provider.fork!(after, projectDir, third.turnId);
+  const fork = await provider.fork(after, projectDir, third.turnId);
   const copy = new Listener(provider, randomUUID());
   const { agentSessionId = '' } = fork;
   await provider.loadSession(copy.sessionId, { projectDir, agentSessionId });

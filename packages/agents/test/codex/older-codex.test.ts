@@ -46,7 +46,7 @@ test('a thread of Codex 0.137 can be listed, read, continued and forked', async 
   const last = heard(api.requests.at(-1)!);
   for (const words of before.flat()) expect(last).toContain(words.replace(/^\w+: /, ''));
 
-  const fork = await provider.fork!(threadId, projectDir, stored[1]!.turnId);
+  const fork = await provider.fork(threadId, projectDir, stored[1]!.turnId);
   const there = new Listener(provider, randomUUID());
   const { agentSessionId = '' } = fork;
   await provider.loadSession(there.sessionId, { projectDir, agentSessionId });

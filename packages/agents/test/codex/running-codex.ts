@@ -52,9 +52,7 @@ export async function codexStage(
     workspace,
     provide: () => {
       const { mcpServers = {} } = options;
-      const provider = new DriverProvider(
-        new CodexDriver({ inherited, mcpServers }),
-      ) as CodexProvider;
+      const provider = new DriverProvider(new CodexDriver({ inherited, mcpServers }));
       providers.push(provider);
       return provider;
     },

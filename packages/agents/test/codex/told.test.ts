@@ -38,7 +38,7 @@ test('a title that is set in Liminal is stored by Codex, whether the thread is o
   expect(await title()).toBe('Quinces');
   await listener.until(() => listener.updates.find((one) => one.title === 'Quinces'));
   await provider.killSession(listener.sessionId);
-  await provider.renameStored!(id, workspace.projectDir, 'Plums');
+  await provider.renameStored(id, workspace.projectDir, 'Plums');
   expect(await title()).toBe('Plums');
 });
 

@@ -287,7 +287,7 @@ export class InLiminal implements ScenarioUser {
     const { sessionId } = this.#stage;
     await this.#provider.killSession(sessionId);
     const turns = await this.#provider.readStoredHistory(sessionId, projectDir);
-    const { agentSessionId = '' } = await this.#provider.fork!(
+    const { agentSessionId = '' } = await this.#provider.fork(
       sessionId,
       projectDir,
       turns.at(-1)!.turnId,

@@ -283,8 +283,8 @@ export class CodexInLiminal implements ScenarioUser {
     const { projectDir } = this.#stage.workspace;
     await this.#provider.killSession(this.#listener.sessionId);
     const threadId = this.#stage.threadId();
-    const turns = await this.#provider.readStoredHistory!(threadId, projectDir);
-    const { agentSessionId = '' } = await this.#provider.fork!(
+    const turns = await this.#provider.readStoredHistory(threadId, projectDir);
+    const { agentSessionId = '' } = await this.#provider.fork(
       threadId,
       projectDir,
       turns.at(-1)!.turnId,
