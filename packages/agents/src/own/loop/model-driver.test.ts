@@ -137,7 +137,10 @@ test('a message during a turn is rejected, and a message for another turn cannot
   const { provider, watch } = await session(serving([streamsUntilStopped('On')]));
   const { turnId } = await provider.sendMessage('s', 'A');
   await watch.event(turnId, 'item_delta');
-  await expect(provider.sendMessage('s', 'B')).rejects.toMatchObject({ code: 'TURN_IN_PROGRESS' });
+  await expect(provider.sendMessage('s', 'B')).rejects.toMatchObject({
+    code: 'TURN_IN_PROGRESS',
+    message: 'The model is still answering.',
+  });
   await expect(
     provider.steer?.('s', 'B', { turnId: 'other', messageId: 'm' }),
   ).rejects.toMatchObject({ code: 'NOTHING_TO_STEER' });
@@ -238,4 +241,106 @@ test('a session that is opened without resuming begins no turn, even if a questi
   const runs = async () => [cut];
   await provider.loadSession('s', { projectDir, resuming: false, stored: { runs } });
   expect(watch.events).toEqual([]);
+});
+
+test('of two messages that are sent at once, one is rejected', async () => {
+  const { provider, watch } = await session(serving([repliesWith('Yes.')]));
+  const sent = await Promise.allSettled([
+    provider.sendMessage('s', 'A'),
+    provider.sendMessage('s', 'B'),
+  ]);
+  expect(sent).toMatchObject([
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'TURN_IN_PROGRESS' } },
+  ]);
+  const [first] = sent;
+  if (first.status === 'fulfilled') await watch.ended(first.value.turnId);
+});
+
+test('an answered question is closed with its answer', async () => {
+  const { provider, watch } = await session(
+    serving([calls(['echo', { text: 'loud' }]), repliesWith('Yes.')]),
+  );
+  const { turnId } = await provider.sendMessage('s', 'A');
+  const approvalId = await watch.until(
+    () =>
+      watch
+        .of(turnId)
+        .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []))[0],
+  );
+  await provider.answerApproval?.('s', approvalId, { optionId: 'allow' });
+  await watch.ended(turnId);
+  const asked = foldTurn(watch.events, turnId).outputItems.find(({ type }) => type === 'approval');
+  expect(asked).toMatchObject({ outcome: { outcome: 'selected', optionId: 'allow' } });
+});
+
+test('each MCP server that does not start is a notice of the session', async () => {
+  const missing = (command: string) => ({ type: 'stdio' as const, command, args: [], env: {} });
+  const mcpServers = { one: missing('/nowhere/one'), two: missing('/nowhere/two') };
+  const { provider, watch } = await session(serving([repliesWith('Yes.')]), { mcpServers });
+  await runTurn(provider, watch, 'A');
+  const texts = watch.updates.findLast(({ notices }) => notices)?.notices?.map(({ text }) => text);
+  expect(texts?.toSorted()).toEqual([
+    expect.stringMatching(/^The MCP server “one” did not start\./),
+    expect.stringMatching(/^The MCP server “two” did not start\./),
+  ]);
+});
+
+test('permissions that can neither be read nor added are two notices', async () => {
+  const fails = async () => Promise.reject(new Error('The disk is gone.'));
+  const { provider, projectDir } = await open(
+    serving([calls(['echo', { text: 'loud' }]), repliesWith('Yes.')]),
+  );
+  const watch = new Watch(provider, 's');
+  const grants = { list: fails, add: fails };
+  await provider.createSession({ sessionId: 's', projectDir, grants });
+  const { turnId } = await provider.sendMessage('s', 'A');
+  const approvalId = await watch.until(
+    () =>
+      watch
+        .of(turnId)
+        .flatMap(({ payload }) => ('approvalId' in payload ? (payload.approvalId ?? []) : []))[0],
+  );
+  await provider.answerApproval?.('s', approvalId, { optionId: 'always' });
+  await watch.ended(turnId);
+  expect(watch.updates.findLast(({ notices }) => notices)?.notices).toHaveLength(2);
+});
+
+test('a new session begins with its settings, and rejects a model that cannot be chosen', async () => {
+  const { provider, projectDir } = await open(serving([]));
+  const watch = new Watch(provider, 's');
+  const config = { mode: 'all', effort: 'low', model: 'two' };
+  await provider.createSession({ sessionId: 's', projectDir, config });
+  const values = await watch.until(() =>
+    watch.updates
+      .find(({ configOptions }) => configOptions)
+      ?.configOptions?.map(({ currentValue }) => currentValue),
+  );
+  expect(values).toEqual(['here:two', 'all', 'low']);
+  const gone = { sessionId: 'other', projectDir, config: { model: 'gone:one' } };
+  await expect(provider.createSession(gone)).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+});
+
+test('a session that is opened again has its settings, even if its model is gone', async () => {
+  const { provider, projectDir } = await open(serving([]));
+  const watch = new Watch(provider, 's');
+  const config = { mode: 'edits', model: 'gone:one' };
+  await provider.loadSession('s', { projectDir, config, resuming: true });
+  const values = await watch.until(() =>
+    watch.updates
+      .find(({ configOptions }) => configOptions)
+      ?.configOptions?.map(({ currentValue }) => currentValue),
+  );
+  expect(values).toEqual(['gone:one', 'edits', 'default']);
+  expect(watch.events).toEqual([]);
+});
+
+test('a session reports its settings and the files that it accepts before the list of models is known', async () => {
+  const server = serving([]);
+  server.client.listModels = async () => new Promise(() => {});
+  const { watch } = await session(server);
+  const first = await watch.until(() => watch.updates.find(({ configOptions }) => configOptions));
+  expect(first.configOptions?.[0]).toMatchObject({ currentValue: 'here:one' });
+  expect(first.accepts).toMatchObject({ audio: [], resource: ['text/*', 'application/pdf'] });
+  expect(first.accepts?.image).toContain('image/png');
 });
