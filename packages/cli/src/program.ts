@@ -18,7 +18,7 @@ import type { SteerFlags } from './commands/steer.ts';
 import type { TailFlags } from './commands/tail.ts';
 import type { TraceFlags } from './commands/trace.ts';
 import type { VerifyFlags } from './commands/verify.ts';
-import { ConfigError } from './config/errors.ts';
+import { ConfigError } from './errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
 import { exposedSecrets } from './exposed-secrets.ts';
