@@ -5,8 +5,8 @@ import {
   type ReadTextFileRequest,
   RequestError,
 } from '@agentclientprotocol/sdk/unstable';
-import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import { clientPath, type ProjectPaths } from './client-paths.ts';
 
 /** A client, and a session that it has opened. */
@@ -56,7 +56,7 @@ export function clientFiles(
         } catch (error) {
           // The error is the client's own refusal, not a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
-          throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
+          throw errors.CLIENT_REFUSED.because(error.message, { cause: error });
         }
       },
     }),
