@@ -18,7 +18,7 @@ import type {
   SessionOpening,
 } from '../contract/driver.ts';
 import type { SteerTarget } from '../contract/provider.ts';
-import { ProviderError } from '../contract/errors.ts';
+import { errors, ProviderError } from '../contract/errors.ts';
 import type {
   CliProvider,
   ConversationRewind,
@@ -150,7 +150,7 @@ export class DriverProvider implements CliProvider {
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { sessionId = randomUUID(), ...wanted } = options;
     if (this.isAlive(sessionId)) {
-      throw new ProviderError('SESSION_CREATE_FAILED', `The session ${sessionId} already exists.`);
+      throw errors.SESSION_CREATE_FAILED.exists(sessionId);
     }
     return this.#open(sessionId, wanted);
   }
@@ -189,10 +189,7 @@ export class DriverProvider implements CliProvider {
   ): Promise<void> {
     const session = this.#session(sessionId);
     if (!session.steer) {
-      throw this.#notSupported(
-        'accepts no messages during a turn',
-        'Send a message for a new turn.',
-      );
+      throw this.#notSupported('steering');
     }
     this.#checkAccepts(session, blocks);
     await session.steer(message, to, blocks);
@@ -225,68 +222,67 @@ export class DriverProvider implements CliProvider {
     answer: ApprovalAnswer,
   ): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.answerApproval) throw this.#notSupported('does not ask for permissions');
+    if (!session.answerApproval) throw this.#notSupported('approvals');
     await session.answerApproval(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.setConfigOption) throw this.#notSupported('has no settings to change');
+    if (!session.setConfigOption) throw this.#notSupported('settings');
     await session.setConfigOption(id, value);
   }
 
   async setDirectories(sessionId: string, folders: readonly string[]): Promise<boolean> {
     const session = this.#session(sessionId);
-    if (!session.setDirectories) throw this.#notSupported('takes no additional folders');
+    if (!session.setDirectories) throw this.#notSupported('directories');
     return session.setDirectories(folders);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.rename) throw this.#notSupported('does not support session titles');
+    if (!session.rename) throw this.#notSupported('rename');
     await session.rename(title);
   }
 
   async background(sessionId: string, callId?: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.background)
-      throw this.#notSupported('cannot send calls to the background', 'Claude Code can.');
+    if (!session.background) throw this.#notSupported('background');
     await session.background(callId);
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.stopTask) throw this.#notSupported('has no background tasks');
+    if (!session.stopTask) throw this.#notSupported('tasks');
     await session.stopTask(taskId);
   }
 
   async rewindFiles(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult> {
     const session = this.#session(sessionId);
-    if (!session.rewindFiles) throw this.#notSupported('does not keep earlier versions of files');
+    if (!session.rewindFiles) throw this.#notSupported('rewindFiles');
     return session.rewindFiles(turnId, dryRun);
   }
 
   async rewindConversation(sessionId: string, rewind: ConversationRewind): Promise<void> {
     const session = this.#session(sessionId);
-    if (!session.rewindConversation) throw this.#notSupported('cannot take turns back');
+    if (!session.rewindConversation) throw this.#notSupported('rewindConversation');
     await session.rewindConversation(rewind);
   }
 
   async aside(sessionId: string, question: string): Promise<string> {
     const session = this.#session(sessionId);
-    if (!session.aside) throw this.#notSupported('does not answer side questions');
+    if (!session.aside) throw this.#notSupported('aside');
     return session.aside(question);
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {
     const session = this.#session(sessionId);
-    if (!session.setup) throw this.#notSupported('does not report its sessions’ setup');
+    if (!session.setup) throw this.#notSupported('setup');
     return session.setup();
   }
 
   async listMcpServers(sessionId: string): Promise<McpServerState[]> {
     const session = this.#session(sessionId);
-    if (!session.listMcpServers) throw this.#notSupported('does not list its MCP servers');
+    if (!session.listMcpServers) throw this.#notSupported('mcpServers');
     return session.listMcpServers();
   }
 
@@ -296,7 +292,7 @@ export class DriverProvider implements CliProvider {
     action: McpAction,
   ): Promise<McpActionResult> {
     const session = this.#session(sessionId);
-    if (!session.changeMcpServer) throw this.#notSupported('has no MCP servers to change');
+    if (!session.changeMcpServer) throw this.#notSupported('mcpChanges');
     return session.changeMcpServer(name, action);
   }
 
@@ -305,8 +301,8 @@ export class DriverProvider implements CliProvider {
       return await forking;
     } catch (error) {
       if (error instanceof ProviderError) throw error;
-      const message = `${this.#driver.name} did not fork the session. ${thrownMessage(error)}`;
-      throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+      const { notForked } = errors.SESSION_CREATE_FAILED;
+      throw notForked(this.#driver.name, thrownMessage(error), { cause: error });
     }
   }
 
@@ -398,8 +394,7 @@ export class DriverProvider implements CliProvider {
 
   /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
   async #giveUp({ opening }: SessionEntry): Promise<void> {
-    const message = `The session was ended before ${this.#driver.name} had started. Start it again.`;
-    opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
+    opening?.abort.abort(errors.SESSION_CREATE_FAILED.endedBefore(this.#driver.name));
     await opening?.opened.catch(() => undefined);
   }
 
@@ -423,7 +418,7 @@ export class DriverProvider implements CliProvider {
 
   #checkAccepts({ accepts = onlyText }: AgentSession, blocks: readonly ContentBlock[]): void {
     const why = whyNotAccepted(this.#driver.name, accepts, blocks);
-    if (why !== undefined) throw new ProviderError('CONTENT_NOT_SUPPORTED', why);
+    if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
   }
 
   /** Throws ProviderError `SESSION_NOT_FOUND`, or `PROCESS_CRASH` for a session that was ended. */
@@ -431,18 +426,15 @@ export class DriverProvider implements CliProvider {
     const running = this.#entries.get(sessionId)?.running;
     if (running !== undefined) return running.session;
     if (!this.#ended.has(sessionId)) throw this.#notFound(sessionId);
-    const message = `${this.#driver.name} is not running.`;
-    throw new ProviderError('PROCESS_CRASH', message);
+    throw errors.PROCESS_CRASH.notRunning(this.#driver.name);
   }
 
   #notFound(sessionId: string): ProviderError {
-    const message = `${this.#driver.name} has no session ${sessionId}.`;
-    return new ProviderError('SESSION_NOT_FOUND', message);
+    return errors.SESSION_NOT_FOUND.unknown(this.#driver.name, sessionId);
   }
 
-  #notSupported(what: string, hint = ''): ProviderError {
-    const message = `${this.#driver.name} ${what}. ${hint}`.trimEnd();
-    return new ProviderError('NOT_SUPPORTED', message);
+  #notSupported(feature: keyof typeof errors.NOT_SUPPORTED): ProviderError {
+    return errors.NOT_SUPPORTED[feature](this.#driver.name);
   }
 }
 
@@ -458,7 +450,6 @@ function remembered({ session, projectDir }: RunningSession): EndedSession {
 async function checkFolder(projectDir: string): Promise<void> {
   const found = await stat(projectDir).catch(() => undefined);
   if (found?.isDirectory() === true) return;
-  const problem = found === undefined ? 'does not exist' : 'is not a folder';
-  const message = `The project folder ${projectDir} ${problem}.`;
-  throw new ProviderError('SESSION_CREATE_FAILED', message);
+  const { folderMissing, notFolder } = errors.SESSION_CREATE_FAILED;
+  throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }

@@ -1,7 +1,7 @@
+import { errors } from '../contract/errors.ts';
 import type { AgentDriver, AgentSession } from '../contract/driver.ts';
 import type { AgentInfo } from '@liminal/protocol';
 import { DriverProvider } from './driver-provider.ts';
-import { ProviderError } from '../contract/errors.ts';
 import type { CliProvider } from '../contract/provider.ts';
 
 /** The kinds of agents on this server, by `cliType` (AC-2.2). */
@@ -18,10 +18,7 @@ export class ProviderRegistry {
     const provider = this.#providers.get(cliType);
     if (provider) return provider;
     const known = [...this.#providers.keys()].join(', ') || 'none';
-    throw new ProviderError(
-      'UNSUPPORTED_CLI_TYPE',
-      `Unknown agent type "${cliType}". Known: ${known}.`,
-    );
+    throw errors.UNSUPPORTED_CLI_TYPE.unknown(cliType, known);
   }
 
   /** Returns the provider of an existing session; for an unregistered kind, a provider that rejects every message. */
@@ -49,9 +46,6 @@ class MissingAgent implements AgentDriver {
   describe = (): Promise<AgentInfo> => this.#refuse();
 
   async #refuse(): Promise<never> {
-    throw new ProviderError(
-      'UNSUPPORTED_CLI_TYPE',
-      `This session was made with the agent "${this.cliType}", which is no longer in the configuration. The conversation can be read; to continue it, add the agent again.`,
-    );
+    throw errors.UNSUPPORTED_CLI_TYPE.removed(this.cliType);
   }
 }

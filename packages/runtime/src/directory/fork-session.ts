@@ -1,6 +1,6 @@
 /** Creates a new session from another session's conversation. */
 import { randomUUID } from 'node:crypto';
-import { type CliProvider, type StoredFork, type StoredTurn, turnNotStored } from '@liminal/agents';
+import { agentErrors, type CliProvider, type StoredFork, type StoredTurn } from '@liminal/agents';
 import {
   isServerTurn,
   type Response,
@@ -58,8 +58,7 @@ const runsAtOnce = 20;
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { original, sessionId, provider, store, iso, confirmOwned } = forking;
   if (!provider.fork) {
-    const message = `${provider.cliType} cannot fork its sessions. Start a new session.`;
-    throw new RuntimeError('NOT_SUPPORTED', message);
+    throw agentErrors.NOT_SUPPORTED.fork(provider.cliType);
   }
   await confirmOwned();
   // An earlier try with this id may have been interrupted, and left parts of the copy.
@@ -67,7 +66,7 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { runs, hasLater, hasLaterTurns } = await readUpTo(forking);
   if (provider.forksWhole === true && hasLaterTurns) {
     const { name } = await provider.describe();
-    throw turnNotStored(name, `${name} forks only its whole conversation.`, 'its newest turn');
+    throw agentErrors.TURN_NOT_STORED.notNewest(name);
   }
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isOurs }) => isOurs !== true);

@@ -7,7 +7,7 @@ import type {
   SteerTarget,
   StoredTurn,
 } from '@liminal/agents';
-import { noDirectories, nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
+import { agentErrors, SessionInUseError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
@@ -344,7 +344,7 @@ export class SessionAgent {
    */
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
     const { provider } = this.#context;
-    if (!provider.steer || !this.isAlive) throw nothingToSteer();
+    if (!provider.steer || !this.isAlive) throw agentErrors.NOTHING_TO_STEER.noTurn();
     const loaded = await loadBytes(this.#context.blobs, blocks);
     await provider.steer(this.#sessionId, message, { ...to, blocks: loaded });
   }
@@ -420,7 +420,7 @@ export class SessionAgent {
   async stopTask(taskId: string): Promise<void> {
     const { provider } = this.#context;
     if (!provider.stopTask) {
-      throw new ProviderError('NOT_SUPPORTED', 'This agent has no background tasks.');
+      throw agentErrors.NOT_SUPPORTED.tasks(provider.cliType);
     }
     await provider.stopTask(this.#sessionId, taskId);
   }
@@ -429,10 +429,7 @@ export class SessionAgent {
   async background(callId?: string): Promise<void> {
     const { provider, cliType } = this.#context;
     if (!provider.background) {
-      throw new ProviderError(
-        'NOT_SUPPORTED',
-        `${cliType} cannot send calls to the background. Claude Code can.`,
-      );
+      throw agentErrors.NOT_SUPPORTED.background(cliType);
     }
     await provider.background(this.#sessionId, callId);
   }
@@ -441,8 +438,7 @@ export class SessionAgent {
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     const { provider } = this.#context;
     if (provider.rewinds !== true || !provider.rewindFiles) {
-      const message = `${provider.cliType} does not keep earlier states of files. Claude Code does.`;
-      throw new ProviderError('NOT_SUPPORTED', message);
+      throw agentErrors.NOT_SUPPORTED.rewindFiles(provider.cliType);
     }
     await this.start();
     return provider.rewindFiles(this.#sessionId, turnId, dryRun);
@@ -452,8 +448,7 @@ export class SessionAgent {
   checkRewindsConversation(): void {
     const { provider } = this.#context;
     if (provider.rewindsConversation === true) return;
-    const message = `${provider.cliType} cannot take turns back. Write what should be otherwise in a message.`;
-    throw new ProviderError('NOT_SUPPORTED', message);
+    throw agentErrors.NOT_SUPPORTED.rewindConversation(provider.cliType);
   }
 
   /** Starts the agent if needed. Throws `CANNOT_REWIND`. */
@@ -469,7 +464,7 @@ export class SessionAgent {
   async mcpServers(): Promise<McpServerState[]> {
     const { provider } = this.#context;
     if (provider.managesMcp !== true || !provider.listMcpServers)
-      throw noMcpServers(provider.cliType);
+      throw agentErrors.NOT_SUPPORTED.mcpServers(provider.cliType);
     await this.start();
     return provider.listMcpServers(this.#sessionId);
   }
@@ -477,7 +472,7 @@ export class SessionAgent {
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
     const { provider } = this.#context;
     if (provider.managesMcp !== true || !provider.changeMcpServer)
-      throw noMcpServers(provider.cliType);
+      throw agentErrors.NOT_SUPPORTED.mcpServers(provider.cliType);
     await this.start();
     return provider.changeMcpServer(this.#sessionId, name, action);
   }
@@ -485,8 +480,7 @@ export class SessionAgent {
   async aside(question: string): Promise<string> {
     const { provider } = this.#context;
     if (provider.answersAside !== true || !provider.aside) {
-      const message = `${provider.cliType} cannot answer questions outside its conversation. Ask in a message.`;
-      throw new ProviderError('NOT_SUPPORTED', message);
+      throw agentErrors.NOT_SUPPORTED.aside(provider.cliType);
     }
     await this.start();
     return provider.aside(this.#sessionId, question);
@@ -495,8 +489,7 @@ export class SessionAgent {
   async setup(): Promise<SessionSetup> {
     const { provider } = this.#context;
     if (provider.tellsSetup !== true || !provider.setup) {
-      const message = `${provider.cliType} does not report the setup of its sessions. Claude Code and Codex do.`;
-      throw new ProviderError('NOT_SUPPORTED', message);
+      throw agentErrors.NOT_SUPPORTED.setup(provider.cliType);
     }
     await this.start();
     return provider.setup(this.#sessionId);
@@ -522,7 +515,7 @@ export class SessionAgent {
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const { provider } = this.#context;
     if (!provider.answerApproval) {
-      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} does not ask for permissions.`);
+      throw agentErrors.NOT_SUPPORTED.approvals(provider.cliType);
     }
     await provider.answerApproval(this.#sessionId, approvalId, answer);
   }
@@ -530,7 +523,7 @@ export class SessionAgent {
   async setConfigOption(id: string, value: string): Promise<void> {
     const { provider } = this.#context;
     if (!provider.setConfigOption) {
-      throw new ProviderError('NOT_SUPPORTED', `${provider.cliType} has no settings to change.`);
+      throw agentErrors.NOT_SUPPORTED.settings(provider.cliType);
     }
     await this.start();
     await provider.setConfigOption(this.#sessionId, id, value);
@@ -647,11 +640,5 @@ function ignoreUnknown(error: unknown): void {
 
 /** Throws `NOT_SUPPORTED`. */
 export function assertTakesDirectories({ cliType, takesDirectories }: CliProvider): void {
-  if (takesDirectories !== true) throw noDirectories(cliType);
+  if (takesDirectories !== true) throw agentErrors.NOT_SUPPORTED.directories(cliType);
 }
-
-const noMcpServers = (cliType: string): ProviderError =>
-  new ProviderError(
-    'NOT_SUPPORTED',
-    `${cliType} does not report its MCP servers. Claude Code and Codex do.`,
-  );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { nothingToSteer } from '@liminal/agents';
+import { agentErrors } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
 import { blobIn, directoriesMax, steeredItemId } from '@liminal/protocol';
 import type {
@@ -687,7 +687,8 @@ export class Session {
   async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItemId(turn?.turnId ?? '', messageId);
-    if (!turn || (turn.isOver && !turn.hasSteered(itemId))) throw nothingToSteer();
+    if (!turn || (turn.isOver && !turn.hasSteered(itemId)))
+      throw agentErrors.NOTHING_TO_STEER.noTurn();
     const { turnId } = turn;
     this.#queue.recordSteered(itemId, messageId, message);
     await turn.steer(itemId, async () => this.#agent.steer(message, { turnId, messageId }));
