@@ -10,8 +10,8 @@ import type {
   SessionInfo,
   SessionStatusResult,
 } from '@liminal/protocol';
-import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import type {
   Runtime,
   RuntimeGauges,
@@ -317,7 +317,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const isLeft = this.#own.isEnding && (await this.#owned.releaseIdle(request.sessionId));
     const answer = isLeft ? undefined : await this.#router.answer(request);
     if (answer) return answer.value;
-    throw new LiminalError(notOwner, 'This server no longer owns the session.');
+    throw errors.NOT_OWNER.noLonger();
   }
 
   /** Skips sessions that this server owns: the runtime reports their changes itself. */

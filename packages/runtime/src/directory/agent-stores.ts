@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { type FoundSession, type SessionListStorage, ListedSessions } from './listed-sessions.ts';
 
 /**
@@ -72,7 +72,7 @@ export class AgentStores {
   async requestSessions(provider: CliProvider): Promise<FoundSession[]> {
     const { cliType } = provider;
     if (!provider.listStoredSessions) {
-      throw new RuntimeError('NOT_SUPPORTED', `${cliType} cannot list sessions of its own.`);
+      throw errors.NOT_SUPPORTED.list(cliType);
     }
     const known = await this.#options.folders();
     const found = tagged(cliType, await provider.listStoredSessions(undefined, known));

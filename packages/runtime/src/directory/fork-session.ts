@@ -9,8 +9,8 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import { holdAgain } from '../blobs/index.ts';
-import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 import {
   withFinalNotice,
@@ -156,7 +156,7 @@ async function readUpTo({
   // A run that only marks the agent's place is not a turn.
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
-  if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
+  if (turnId !== undefined && gone.has(turnId)) throw errors.TURN_TAKEN_BACK.takenBack();
   // A copy has neither the turns that were taken back, nor the notices about taking turns back.
   const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
@@ -172,11 +172,10 @@ async function readUpTo({
     return { runs: copied, hasLater: later.length > 0, hasLaterTurns };
   }
   if (last !== undefined) {
-    const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';
-    throw new RuntimeError('TURN_IN_PROGRESS', message);
+    throw errors.TURN_IN_PROGRESS.toFork();
   }
-  const which = turnId === undefined ? 'a turn that has ended' : `a turn ${turnId}`;
-  throw new RuntimeError('TURN_NOT_FOUND', `Session ${sessionId} does not have ${which}.`);
+  if (turnId === undefined) throw errors.TURN_NOT_FOUND.noneEnded(sessionId);
+  throw errors.TURN_NOT_FOUND.unknown(sessionId, turnId);
 }
 
 /**

@@ -30,7 +30,7 @@ import type {
 import type { SessionRecord } from '@liminal/storage';
 import { Watchdog } from '../turn/index.ts';
 import { loadBytes } from '../blobs/index.ts';
-import { errorCode, RuntimeError } from '../errors.ts';
+import { errors, errorCode, RuntimeError } from '../errors.ts';
 import { LastKnownStore } from './last-known.ts';
 import type { UserMessage } from './queued-messages.ts';
 import { NamedMcpServers } from './named-mcp-servers.ts';
@@ -212,9 +212,7 @@ export class SessionAgent {
     try {
       await roots.admitAdditional(record.value.projectDir, folders);
     } catch (error) {
-      if (!(error instanceof RuntimeError)) throw error;
-      const message = `${error.message} Or remove it from the session’s additional folders.`;
-      throw new RuntimeError(error.code, message, { cause: error });
+      throw error instanceof RuntimeError ? error.ofSessionFolder() : error;
     }
   }
 
@@ -355,7 +353,7 @@ export class SessionAgent {
    */
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const why = this.#accepts && whyNotAccepted('This agent', this.#accepts, blocks);
-    if (why !== undefined) throw new RuntimeError('CONTENT_NOT_SUPPORTED', why);
+    if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
   }
 
   /** The agent's own id of the running turn, if the agent has one. */
@@ -506,8 +504,7 @@ export class SessionAgent {
     await this.start();
     if (await provider.setDirectories?.(this.#sessionId, folders)) return;
     if (this.#turnId !== undefined || this.hasTasks) {
-      const problem = 'The agent must be restarted for this, but is working. Try again later.';
-      throw new RuntimeError('TURN_IN_PROGRESS', problem);
+      throw errors.TURN_IN_PROGRESS.restart();
     }
     await this.stop();
   }

@@ -30,15 +30,9 @@ import type {
   TraceContext,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
-import { blobGone, storeBlocks } from '../blobs/index.ts';
+import { storeBlocks } from '../blobs/index.ts';
 import { Approvals } from './approvals.ts';
-import {
-  errorCode,
-  errorMessage,
-  RuntimeError,
-  sessionDeleted,
-  sessionGivenUp,
-} from '../errors.ts';
+import { errors, errorCode, errorMessage } from '../errors.ts';
 import { hasBegun, HistoryReader, findSteeredTurn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice, tasksNotice } from './server-turns.ts';
@@ -243,7 +237,7 @@ export class Session {
     turnId: string = randomUUID(),
     extras: MessageExtras = {},
   ): Promise<SendResult> {
-    if (this.#isEnding) throw sessionDeleted(this.sessionId);
+    if (this.#isEnding) throw errors.SESSION_NOT_FOUND.deleted(this.sessionId);
     this.assertCanContinue();
     await this.resume();
     return this.#queue.send(await this.#toUserMessage(message, extras), turnId);
@@ -275,8 +269,7 @@ export class Session {
     const left =
       storedBlocks ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
     if (message === '' && left.length === 0) {
-      const problem = 'The message is empty. To drop it, remove it from the queue.';
-      throw new RuntimeError('INVALID_BODY', problem);
+      throw errors.INVALID_BODY.emptyMessage();
     }
     await this.#queue.edit(turnId, { message, ...(storedBlocks && { blocks: storedBlocks }) });
   }
@@ -325,17 +318,16 @@ export class Session {
   /** Ends the running turn as complete, if its id matches. Throws `NOTHING_TO_END`. */
   async notify({ turnId, agentTurnId }: NotifyBody): Promise<NotifyResult> {
     const turn = this.#turns.current;
-    if (!turn || turn.isOver) throw nothingToEnd('No turn is running.');
+    if (!turn || turn.isOver) throw errors.NOTHING_TO_END.noTurn();
     const isMeant =
       (turnId === undefined || turnId === turn.turnId) &&
       (agentTurnId === undefined || agentTurnId === this.#agent.turnId);
     if (!isMeant) {
-      const asked = turnId ?? agentTurnId ?? '';
-      throw nothingToEnd(`The running turn is not ${asked}, which may have ended by itself.`);
+      throw errors.NOTHING_TO_END.other(turnId ?? agentTurnId ?? '');
     }
     // The agent's own program has called `liminal notify`: the agent's report of the end may still arrive.
     if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(ownEndMs)]);
-    if (turn.isOver) throw nothingToEnd('The turn has ended by itself.');
+    if (turn.isOver) throw errors.NOTHING_TO_END.ended();
     this.#turns.endNotified(turn);
     await Promise.race([turn.ended, setTimeout(endWaitMs)]);
     return { turnId: turn.turnId };
@@ -368,7 +360,7 @@ export class Session {
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
     this.#queue.close();
-    this.#agent.retire(sessionGivenUp());
+    this.#agent.retire(errors.STALE_OWNER.givenUp());
     // The run stays open, as after a crash: the next server recovers and resumes it.
     if (this.#approvals.isWaiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
@@ -439,8 +431,7 @@ export class Session {
     const added = await this.#context.roots.admitAdditional(projectDir, add);
     const folders = [...new Set([...kept, ...added])];
     if (folders.length > directoriesMax) {
-      const message = `A session can have ${directoriesMax} additional folders. Remove some first.`;
-      throw new RuntimeError('INVALID_OPTION', message);
+      throw errors.INVALID_OPTION.directories(directoriesMax);
     }
     if (folders.join('\0') !== before.join('\0')) {
       await this.#record.update({ additionalDirectories: folders });
@@ -464,8 +455,7 @@ export class Session {
     this.assertCanContinue();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
-      const message = `Session ${this.sessionId} has no finished turn ${turnId}.`;
-      throw new RuntimeError('TURN_NOT_FOUND', message);
+      throw errors.TURN_NOT_FOUND.notFinished(this.sessionId, turnId);
     }
     this.#assertIdle();
     await this.#catchUp();
@@ -541,15 +531,12 @@ export class Session {
   /** Throws `NOT_SUPPORTED` for a session that was imported from a file. */
   assertCanContinue(): void {
     if (!this.record.importedFrom) return;
-    const message =
-      'This session was imported from a file: its agent’s memory is not on this server, so it cannot be continued. Start a new session.';
-    throw new RuntimeError('NOT_SUPPORTED', message);
+    throw errors.NOT_SUPPORTED.imported();
   }
 
   #assertIdle(): void {
     if (this.isIdle) return;
-    const message = 'A turn is running. Wait for its end, or stop it first.';
-    throw new RuntimeError('TURN_IN_PROGRESS', message);
+    throw errors.TURN_IN_PROGRESS.running();
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
@@ -598,7 +585,7 @@ export class Session {
   /** Ends the agent and the running turn for good, before the session is deleted. */
   async end(): Promise<void> {
     this.#isEnding = true;
-    this.#agent.retire(sessionDeleted(this.sessionId));
+    this.#agent.retire(errors.SESSION_NOT_FOUND.deleted(this.sessionId));
     await this.shutDown();
   }
 
@@ -712,7 +699,7 @@ export class Session {
     this.#agent.checkAccepts(stored);
     const hashes = stored.flatMap((block) => blobIn(block) ?? []);
     const missing = await blobs.hold(this.sessionId, hashes);
-    if (missing.length > 0) throw blobGone();
+    if (missing.length > 0) throw errors.BLOB_NOT_FOUND.ofMessage();
     return stored;
   }
 
@@ -752,8 +739,4 @@ export class Session {
     this.#queue.onAgentExit();
     this.#context.changed();
   }
-}
-
-function nothingToEnd(why: string): RuntimeError {
-  return new RuntimeError('NOTHING_TO_END', why);
 }

@@ -14,8 +14,8 @@ import {
   writeTraceparent,
 } from '@liminal/protocol';
 import { type EventLog, StorageError } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
-import { RuntimeError } from '../errors.ts';
 import {
   type RunWriterEvents,
   RunWriter,
@@ -33,9 +33,6 @@ import { Watchdog } from './watchdog.ts';
  * How long a turn waits for the log to have the end of the previous turn, in ms; then the append fails and is retried.
  */
 const beforeMs = 500;
-
-const maybeNotStored =
-  'The server is stopping and may not have stored your message. If the turn does not show it, send it again.';
 
 /** The error of a turn that an orderly stop of its server has cut off. */
 const serverEnded: ErrorObject = {
@@ -195,7 +192,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     const done = send()
       .then(async () => {
         const isLogged = await Promise.race([logged.then(() => true), this.ended.then(Boolean)]);
-        if (!isLogged) throw new RuntimeError('SHUTTING_DOWN', maybeNotStored);
+        if (!isLogged) throw errors.SHUTTING_DOWN.maybeNotStored();
       })
       .catch((error: unknown) => {
         this.#steered.delete(itemId);
