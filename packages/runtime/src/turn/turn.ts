@@ -13,7 +13,7 @@ import {
   type TraceContext,
   writeTraceparent,
 } from '@liminal/protocol';
-import { type EventLog, StorageError } from '@liminal/storage';
+import { type EventLog, storageErrors } from '@liminal/storage';
 import { errors } from '../errors.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
 import {
@@ -318,10 +318,7 @@ export function openSteered(state: ResponseState): SteeredMessage[] {
 /** Waits at most `beforeMs`, then throws; the writer reports and retries this like a rejection by the log. */
 async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
   const late = delay(beforeMs, undefined, { ref: false }).then(() => {
-    throw new StorageError(
-      'LOG_WRITE_FAILED',
-      'The log does not have the end of the previous turn yet.',
-    );
+    throw storageErrors.LOG_WRITE_FAILED.earlierEnd();
   });
   await Promise.race([end, late]);
 }
