@@ -34,7 +34,7 @@ import { Ownership, ttlShare } from './ownership.ts';
 import { type PostedState, postSession } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { FollowedSessions } from './followed-sessions.ts';
-import { notOwner, Router } from './router.ts';
+import { Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
 import { TroubleLog } from './trouble-log.ts';
 import { tracedStore } from '../tracing/index.ts';
