@@ -2,38 +2,43 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// Generous, because the slowest machine that must pass has two busy cores.
+// In ms. The slowest machine that must pass has two busy cores.
 const timeouts = { unit: 20_000, integration: 120_000 };
 
-/** `npm run faults`: what a run before each commit plays a part of is played whole. */
+/** Whether this is `npm run faults`, which runs in full what a run before a commit runs in part. */
 const atLength = process.env['FAULTS'] === 'long';
 
-/** One more than there are cores: tests wait while their servers, agents and browsers work. */
+/** One more than the number of cores, because tests wait while their servers, agents and browsers work. */
 const maxWorkers = atLength ? 1 : availableParallelism() + 1;
 
 const long = atLength ? [] : ['**/*.long.test.ts'];
-/** These put a module of their own in the place of another, for all files of their process. */
+/** Tests that replace a module, for all files of their process. */
 const mocking = [
   'packages/agents/test/claude-code/turns.test.ts',
   'test/faults/hostile/claude.test.ts',
 ];
-/** Of its own, so that `npm run faults` can do without it: `npm run chaos` plays it. */
+/** A separate project, because `npm run faults` leaves it out: `npm run chaos` runs it. */
 const chaos = 'test/chaos/*.test.ts';
-/** Of a program that must be built first: `npm run llama` plays it. */
+/** Tests with a program that must be built first: `npm run llama` runs them. */
 const llama = 'test/llama/*.test.ts';
-/** These measure time, or a process' whole memory, more closely than a busy machine lets them. */
+/** Tests that measure time, or the memory of a whole process, and so need the machine for themselves. */
 const alone = [
-  // A frame that never rests takes a whole core.
+  // Its diagram keeps a whole core busy.
   'packages/web/test/endless-diagram.test.ts',
   'packages/web/test/markdown-bombs.test.ts',
   'test/faults/long-session.test.ts',
   'test/soak.test.ts',
 ];
 
-/** The longest: begun last, each would run on alone when all others are done. */
-const longest = ['test/e2e/agents', 'packages/web/test/long-conversation', 'test/chaos/chaos'];
+/** The files that take longest. They start first: otherwise each would still run alone after all others have ended. */
+const longest = [
+  'packages/agents/test/models/hostile-model-server',
+  'packages/web/test/long-conversation',
+  'packages/server/test/request-bodies',
+  'test/chaos/chaos',
+];
 
-/** Without a run before to go by, Vitest takes the largest files first. */
+/** Without results of an earlier run, Vitest starts the largest files first. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -48,7 +53,7 @@ export default defineConfig({
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/property-seed.ts'],
-    // As generous: the default of a second is short where two browsers start.
+    // The default of a second is too short while two browsers start.
     expect: { poll: { timeout: 10_000 } },
     projects: [
       {
@@ -62,9 +67,9 @@ export default defineConfig({
           ],
           testTimeout: timeouts.unit,
           hookTimeout: timeouts.unit,
-          // To load every module anew for each file would take nearly half of their time.
+          // Loading every module again for each file would take nearly half of the time.
           isolate: atLength,
-          // Every core; the default leaves one idle.
+          // All cores; the default leaves one idle.
           maxWorkers: '100%',
           sequence: { groupOrder: 1 },
         },
@@ -77,7 +82,7 @@ export default defineConfig({
           exclude: [...long, ...alone, ...mocking, chaos, llama],
           testTimeout: timeouts.integration,
           hookTimeout: timeouts.integration,
-          // Files share a few processes, and a browser in each: to start them costs a fifth of all that the tests do.
+          // Files share a few processes, each with a browser: starting them costs a fifth of the tests' time.
           isolate: atLength,
           maxWorkers,
           sequence: { groupOrder: 2 },

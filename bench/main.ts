@@ -1,7 +1,8 @@
 /**
  * Measures every figure, prints it with its bound, and writes a report that compares it with the kept report: `npm run
- * bench [-- [--keep] NAME…]`. `--list` lists the groups of figures; `--keep` keeps this report for later comparisons.
- * Exits with 1 if a figure misses its bound, 3 if a group crashed, 130 if it was interrupted.
+ * bench [-- [--keep] NAME…]`. The option `--list` prints the names of the groups of figures; `--keep` stores this
+ * report for later comparisons. Exits with 1 if a figure misses its bound, 3 if a group crashed, 130 if it was
+ * interrupted.
  */
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +38,7 @@ let cut = Promise.withResolvers<Cut>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => cut.resolve({ ended: 'interrupted' }));
 }
-// An error in something that a group has left running ends that group only.
+// If something that a group has left running throws an error, only that group ends.
 process.on('uncaughtException', (error) =>
   cut.resolve({ ended: 'crashed', error: describeError(error) }),
 );
@@ -45,7 +46,7 @@ process.on('uncaughtException', (error) =>
 for (const name of wanted) {
   const group = await measure(name);
   report.groups.push(group);
-  // Write the report after each group, so that it exists whatever happens later.
+  // Write the report after each group, so that a report exists whatever happens later.
   await writeReport(folder, report, compareReport(report, kept));
   if (group.ended === 'interrupted') break;
   cut = Promise.withResolvers();
@@ -55,7 +56,7 @@ console.log(`Report: ${relative(process.cwd(), join(folder, 'report.md'))}`);
 const code = exitCode(report.groups);
 if (isKept && code !== exits.interrupted)
   console.log(`Kept: ${relative('.', await storeReport(report))}`);
-// Exits explicitly, because a crashed group may have left something running.
+// Exit explicitly, because a crashed group may have left a process or a timer running.
 process.exit(code);
 
 async function measure(name: string): Promise<Group> {

@@ -34,7 +34,7 @@ async function measure(figures: () => AsyncGenerator<Figure>, cut?: Promise<Cut>
   return { ...group, names: group.figures.map(({ name }) => name), told };
 }
 
-test('a group returns its figures, and reports each at once', async () => {
+test('runGroup returns the figures of a group, and reports each figure at once', async () => {
   const group = await measure(async function* () {
     yield figure('a');
     yield figure('b', 3);
@@ -43,7 +43,7 @@ test('a group returns its figures, and reports each at once', async () => {
   expect(group.figures.map(({ verdict }) => verdict)).toEqual(['ok', 'MISS']);
 });
 
-test('a group that crashes keeps its figures, reports the error, and has cleaned up', async () => {
+test('if a group crashes, the result has its figures so far and the error, and the group has cleaned up', async () => {
   let isTidy = false;
   const group = await measure(async function* () {
     try {
@@ -61,14 +61,14 @@ test('a group that crashes keeps its figures, reports the error, and has cleaned
   expect(isTidy).toBe(true);
 });
 
-test('a figure that is not a number is a crash of its group', async () => {
+test('if a figure is not a number, its group has crashed', async () => {
   const group = await measure(async function* () {
     yield figure('a', Number.NaN);
   });
   expect(group).toMatchObject({ ended: 'crashed', names: [] });
 });
 
-test('an interrupted group keeps its figures, and its processes and files are removed', async () => {
+test('if a group is interrupted, the result has its figures so far, and the group’s processes and files are removed', async () => {
   const cut = Promise.withResolvers<Cut>();
   const earlier = spawn('sleep', ['600']);
   const started: ChildProcess[] = [];
@@ -80,7 +80,7 @@ test('an interrupted group keeps its figures, and its processes and files are re
     try {
       yield figure('a');
       cut.resolve({ ended: 'interrupted' });
-      // The group would now wait for an answer of the server that was just ended.
+      // The group would now wait for an answer of the server that the interruption has ended.
       await gone;
       throw new Error('The server is gone.');
     } finally {

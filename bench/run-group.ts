@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Figure } from './parts/figure.ts';
 import { type Group, reportFigure, type ReportedFigure, type Run } from './report/report.ts';
 
-/** Why a group is ended early. */
+/** The reason why a group is ended early. */
 export interface Cut {
   ended: 'crashed' | 'interrupted';
   error?: string;
@@ -12,15 +12,18 @@ interface Begun {
   name: string;
   run: Run;
   measure: () => AsyncGenerator<Figure>;
-  /** Resolves if the group must end at once. */
+  /** Resolves when the group must end at once. */
   cut: Promise<Cut>;
   onFigure: (figure: ReportedFigure) => void;
 }
 
-/** How long a group that is ended early has to remove its folders, in ms. */
+/** The time that a group has to remove its folders after it is ended early, in ms. */
 const graceMs = 10_000;
 
-/** Measures a group until it ends, crashes or is ended early: the report has the figures up to then. */
+/**
+ * Measures a group until it ends, crashes or is ended early. The result contains the figures that were measured until
+ * then.
+ */
 export async function runGroup({ name, run, measure, cut, onFigure }: Begun): Promise<Group> {
   const figures: ReportedFigure[] = [];
   const earlier = readChildren();
@@ -50,7 +53,7 @@ export function describeError(error: unknown): string {
   return `${error.message}${cause}`;
 }
 
-/** Ends the group's processes, and waits a short time for its own cleanup. */
+/** Ends the processes that the group started, and waits a short time until the group has cleaned up. */
 async function leave(
   steps: AsyncGenerator<Figure>,
   earlier: readonly number[],
@@ -66,7 +69,7 @@ async function leave(
   clearTimeout(timer);
 }
 
-/** The child processes of this one, as Linux lists them. */
+/** Returns the ids of this process's child processes, as Linux lists them. */
 function readChildren(): number[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
   return pids.split(' ').map(Number).filter(Boolean);
@@ -76,6 +79,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // The process has ended by itself.
+    // The process has already ended by itself.
   }
 }

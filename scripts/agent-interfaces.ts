@@ -1,6 +1,6 @@
-// Compares the names that the agents' programs declare with the rows in `agent-interfaces/`: `npm run interfaces`.
-// Fails if a declared name has no row, if a row's name is no longer declared, or if docs/agent-interfaces.md or a table
-// in docs/terminal-commands.md is out of date; `-- --write` writes both documents.
+// `npm run interfaces` compares the names that the agents' programs declare with the rows in `agent-interfaces/`. The
+// command fails if a declared name has no row, if a row's name is no longer declared, or if docs/agent-interfaces.md or
+// a table in docs/terminal-commands.md is out of date; `-- --write` writes both documents.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

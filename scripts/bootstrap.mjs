@@ -1,5 +1,5 @@
-// The first step of `npm start` and `npm test`, on a machine that may have only Node 20 and npm: plain JavaScript
-// without dependencies. All later steps are TypeScript and run on the repository's own Node.
+// The first step of `npm start` and `npm test` on a machine that may have only Node 20 and npm. This file is therefore
+// plain JavaScript without dependencies. All later steps are TypeScript and run on the repository's own Node.
 import { bundleServer } from './bootstrap/bundle.mjs';
 import { chromium, headlessShell } from './bootstrap/chromium.mjs';
 import { complain } from './bootstrap/complain.mjs';

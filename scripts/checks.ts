@@ -1,5 +1,5 @@
-// Runs all checks and tests that must pass before a commit, as `npm test` and CI run it; with arguments, only the tests
-// of those files or folders.
+// Runs all checks and tests that must pass before a commit, as `npm test` and CI do. With arguments, runs only the
+// tests of those files or folders.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Checks that every regular expression of production code takes at most linear time on any text: much of the text comes
-// from agents and clients.
+// Checks that every regular expression of production code takes at most linear time on any text, because much of the
+// text comes from agents and clients.
 import { globSync } from 'node:fs';
 import { root } from './bootstrap/root.mjs';
 import { checkExpressions } from './expressions/check.ts';

@@ -1,6 +1,6 @@
 /**
- * Writes the Grafana dashboard of docs/operations.md: `node scripts/grafana.ts`. A test checks that the file is
- * current.
+ * `node scripts/grafana.ts` writes the Grafana dashboard of docs/operations.md. A test checks that the file is up to
+ * date.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ export const boardPath = fileURLToPath(new URL('../docs/grafana.json', import.me
 interface Panel {
   title: string;
   unit: string;
-  /** Each query by the legend of its line. */
+  /** Each query of the panel, by the label that the query's line has in the legend. */
   queries: Record<string, string>;
 }
 
@@ -176,7 +176,7 @@ const letters = 'ABCDEFGH';
 const width = 12;
 const height = 8;
 
-/** The dashboard in Grafana's import format; Grafana asks which Prometheus to use. */
+/** Returns the dashboard in Grafana's import format. On import, Grafana asks which Prometheus to use. */
 export function board() {
   return {
     __inputs: [

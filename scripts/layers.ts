@@ -1,5 +1,5 @@
-// Checks imports by the rules in `layers/rules.ts`, the number of callbacks in each `…Options` type, and that each error
-// stands in the table of its package.
+// Checks all imports by the rules in `layers/rules.ts`, how many functions each constructor, function and method takes,
+// and that each error stands in the table of its package.
 import { root } from './bootstrap/root.mjs';
 import { findCallbacks } from './layers/callbacks.ts';
 import { cruisePackages } from './layers/cruise.ts';

@@ -1,6 +1,6 @@
-// Tests with llama.cpp's own server: `npm run llama`. npm has only its sources, inside the package `node-llama-cpp`;
-// building the program takes ten minutes on two cores; the result is cached in .cache. `LLAMA_SERVER` names another
-// program.
+// `npm run llama` tests Liminal with llama.cpp's own server. npm offers only the sources of llama.cpp, inside the
+// package `node-llama-cpp`. Building the program takes ten minutes on two cores; the built program is cached in .cache.
+// The environment variable `LLAMA_SERVER` selects another program.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ function run(cwd: string, command: string, ...args: string[]): void {
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} failed (${status}).`);
 }
 
-/** The build fetches nothing: neither the server's own page nor newer sources. */
+/** The build downloads nothing: neither the server's own page nor newer sources. */
 const settings = [
   '-DCMAKE_BUILD_TYPE=Release',
   '-DBUILD_SHARED_LIBS=OFF',
@@ -26,7 +26,7 @@ const settings = [
   '-DLLAMA_USE_PREBUILT_UI=OFF',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
-  // Optimise little: the model is tiny, but compiling takes long.
+  // Compile with little optimisation: the model is tiny, but optimised compiling takes long.
   '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
 ];
 

@@ -1,8 +1,8 @@
-// Mutation tests: changes parts of the program one after another and checks whether a test fails: `npm run mutants`,
-// with names of areas (`scripts/mutants/areas.ts`) for only these. `-- --sample 40` mutates 40 random pieces of ten
-// lines of each area (`--seed 2` selects other pieces), `-- loop --file FILE` one file. A full run takes many hours on
-// two cores, less after an earlier run: results without changes are reused. Fails if an area's tests notice too few
-// mutants.
+// `npm run mutants` changes parts of the program one after another, and checks for each change whether a test fails.
+// With names of areas (`scripts/mutants/areas.ts`), the command changes only these areas. `-- --sample 40` mutates 40
+// random pieces of ten lines of each area (`--seed 2` selects other pieces), `-- loop --file FILE` mutates one file. A
+// full run takes many hours on two cores, but less after an earlier run, because the results of unchanged code are
+// reused. The command fails if an area's tests notice too few mutants.
 import { globSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
@@ -27,14 +27,15 @@ const scores: string[] = [];
 for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
   const area = areas[name];
   if (!area)
-    throw new Error(`No area is named ${name}; there are ${Object.keys(areas).join(', ')}.`);
-  // Read by Vitest's configuration, which each worker of Stryker loads.
+    throw new Error(`No area is named ${name}. The areas are ${Object.keys(areas).join(', ')}.`);
+  // Vitest's configuration reads this variable in each worker of Stryker.
   process.env['MUTANTS_AREA'] = name;
   const mutants = await new Stryker({
     ...mutantOptions,
     concurrency: Number(values.workers),
     mutate: mutatedIn(area),
-    // Do not store the results of a sample or of one file: the score would then count every mutant that was ever tried.
+    // Do not store the results of a sample or of one file: otherwise the score would count every mutant that was ever
+    // tried.
     incremental: values.file === undefined && values.sample === undefined,
     incrementalFile: `node_modules/.cache/mutants/${name}.json`,
   }).runMutationTest();
@@ -42,7 +43,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(areas)) {
 }
 process.stdout.write(`${scores.join('\n')}\n`);
 
-/** Files, or pieces of files, in Stryker's format. */
+/** Returns files, or ranges of lines of files, in Stryker's format. */
 function mutatedIn({ files }: Area): string[] {
   const all = values.file ?? filesOf(files);
   if (values.sample === undefined) return all;

@@ -1,6 +1,6 @@
-// Lists every requirement with its tests: `npm run requirements`. Fails if a requirement has no test and is not marked
-// as open, if an open requirement has a test, if a test's name has an unknown id, if a suite's name has an id, or if
-// docs/requirements.md is out of date; `-- --write` writes that page.
+// `npm run requirements` lists every requirement with its tests. The command fails if a requirement has no test and is
+// not marked as open, if an open requirement has a test, if a test's name has an unknown id, if a suite's name has an
+// id, or if docs/requirements.md is out of date; `-- --write` writes that page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';

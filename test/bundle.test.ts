@@ -10,7 +10,7 @@ import { Installation } from './faults/installation.ts';
 
 const run = promisify(execFile);
 
-test('the program runs from the bundle of the current sources, or from the sources if the bundle is outdated', async () => {
+test('the program runs from the bundle of the current sources, or directly from the sources if the bundle is outdated', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-bundle-')));
   onTestFinished(async () => rm(root, { recursive: true, force: true, maxRetries: 5 }));
   const { liminal } = await Installation.make(root);
@@ -41,7 +41,7 @@ test('the program runs from the bundle of the current sources, or from the sourc
   expect(await version()).toBe('0.1.0\n');
 });
 
-test('the benchmark and the soak test run the same server as users', async () => {
+test('the benchmark and the soak test run the same server that users run', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-measured-'));
   onTestFinished(async () => rm(dataDir, { recursive: true }));
   const { process: server, connection } = await startLiminalServer(dataDir, process.env);

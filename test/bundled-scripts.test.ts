@@ -8,7 +8,7 @@ import { Installation } from './faults/installation.ts';
 
 const run = promisify(execFile);
 
-/** Runs its first argument as a script, and prints the result. */
+/** Runs its first argument as a script, and prints the script's result. */
 const program = `
 import { runScript } from '@liminal/agents/scripts';
 
@@ -22,7 +22,7 @@ export async function main([code]) {
 }
 `;
 
-test('scripts run in the bundle as they do from the sources', async () => {
+test('scripts run in the bundle in the same way as from the sources', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-scripts-')));
   onTestFinished(async () => rm(root, { recursive: true, force: true, maxRetries: 5 }));
   const { liminal } = await Installation.make(root);

@@ -1,4 +1,4 @@
-/** `./liminal` as a new user runs it: from any folder, by any name, in pipes. */
+/** Tests `./liminal` as a new user runs it: in any folder, under any name, and in pipes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Runs a line of shell in the folder, which is also the home folder, with a link to the launcher in PATH. */
+/** Runs a line of shell in the folder, which is also the home folder. A link to the launcher is in PATH. */
 function shell(line: string, env: NodeJS.ProcessEnv = {}) {
   symlinkSync(launcher, join(folder, 'liminal'));
   const path = [folder, process.env['PATH']].join(delimiter);
@@ -47,21 +47,21 @@ function shell(line: string, env: NodeJS.ProcessEnv = {}) {
   return { child, said, over: once(child, 'close').then(() => said) };
 }
 
-test('through a link in PATH it works in the current folder', async () => {
+test('if it is called through a link in PATH, the launcher works in the current folder', async () => {
   const line = `liminal run --data here --agent demo --set pace=instant --json 'explain  "$HOME"'; echo "code $?"`;
   const { out, err } = await shell(line).over;
 
   const lines = out.trimEnd().split('\n');
   expect(lines.pop()).toBe('code 0');
   const [first, ...rest] = lines.map((text): unknown => JSON.parse(text));
-  // The arguments are passed unchanged, and standard output has only the command's own output.
+  // The arguments must be passed on unchanged, and standard output must contain only the output of the command itself.
   expect(UpsertObject.parse(first)).toMatchObject({ content: 'explain  "$HOME"', origin: 'user' });
   expect(rest.at(-1)).toMatchObject({ type: 'turn', status: 'complete' });
   expect(err).toMatch(/^Session /m);
   expect(existsSync(join(folder, 'here'))).toBe(true);
 });
 
-test('liminal acp works in a pipe as an editor’s agent, and writes only protocol messages to standard output', async () => {
+test('`liminal acp` works in a pipe as an editor’s agent, and writes only protocol messages to standard output', async () => {
   const params = { protocolVersion: 1, clientCapabilities: {} };
   const hello = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
   const line = `echo '${hello}' | liminal acp --agent demo --data here; echo "code $?"`;
@@ -78,7 +78,7 @@ test('liminal acp works in a pipe as an editor’s agent, and writes only protoc
   await expect.poll(() => existsSync(join(folder, 'here/server.json'))).toBe(false);
 });
 
-test('if the reader of a run’s output closes it, the run ends without an error', async () => {
+test('if the reader of a run’s output closes the pipe, the run ends without an error', async () => {
   const line = `liminal run --agent demo --set pace=fast long | head -1; echo "\${PIPESTATUS[@]}"`;
   const { out, err } = await shell(line).over;
 
@@ -94,7 +94,7 @@ const wrong: Record<string, [number, string]> = {
   'liminal --host 0.0.0.0': [1, '--insecure-host'],
 };
 test.each(partOf(wrong, ['liminal nosuch', 'liminal --host 0.0.0.0']))(
-  '`%s` exits with its code, and writes its message only to standard error',
+  '`%s` exits with its own exit code, and writes its message only to standard error',
   async (line, [code, words]) => {
     const { out, err } = await shell(`${line}; echo "code $?"`).over;
     expect(out).toBe(`code ${code}\n`);
@@ -115,7 +115,7 @@ test('a signal reaches the server, which stops in an orderly way', async () => {
   expect(child.exitCode).toBe(0);
 });
 
-test('an outdated Node is reported in one sentence', async () => {
+test('if Node is outdated, one sentence reports this', async () => {
   const old = join(folder, 'old.cjs');
   const versions = `{ ...process.versions, node: '18.20.4' }`;
   writeFileSync(old, `Object.defineProperty(process, 'versions', { value: ${versions} });`);

@@ -10,14 +10,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const commands = commandsIn(await readFile(join(root, 'README.md'), 'utf8'));
 
-/** How each kind of command is checked; the first pattern that fits is used. */
+/** How each kind of command is checked. The first pattern that matches a command is used. */
 const checks: { fits: RegExp; check: (command: string) => Promise<void> }[] = [
   { fits: /^npm test$/, check: checkCiRunsTheSame },
   { fits: /^(?:\w+=\S+ )?npm start$/, check: checkServes },
   { fits: /^\.\/liminal --help$/, check: checkPrints(/Usage: liminal/) },
   { fits: /^\.\/liminal doctor$/, check: checkPrints(/ok +Liminal \d/) },
   { fits: /^\.\/liminal run --agent demo /, check: checkPrints(/Demo, recorded/) },
-  // The measured values are not checked in a test, only that the benchmark runs.
+  // The test does not check the measured values, only that the benchmark runs.
   {
     fits: /^npm run bench$/,
     check: (command) => checkPrints(/^flatOut$/m)(`${command} -- --list`),
@@ -29,7 +29,7 @@ const started: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'liminal-readme-'));
-  // The home folder is empty, as for a new user, except that no browser window is opened.
+  // The home folder is empty, as it is for a new user. The only exception is that no browser window is opened.
   await mkdir(join(home, '.liminal'));
   await writeFile(join(home, '.liminal/liminal.json'), JSON.stringify({ open: false }));
 });
@@ -39,14 +39,15 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('the README has commands, and each is of a kind that this test checks', () => {
+test('the README contains commands, and each command is of a kind that this test checks', () => {
   expect(commands).toContain('npm start');
   expect(commands).toContain('npm test');
   expect(commands.filter((command) => findCheck(command) === undefined)).toEqual([]);
 });
 
 /**
- * In long runs also commands that differ only by their environment, and a turn, which `launcher.test.ts` plays faster.
+ * In long runs, also plays the commands that differ only in their environment, and a turn. `launcher.test.ts` plays
+ * both faster.
  */
 const run = commands.filter((command) => {
   const bare = command.replace(/^\w+=\S+ /, '');
@@ -64,13 +65,13 @@ function findCheck(command: string) {
   return checks.find(({ fits }) => fits.test(command))?.check;
 }
 
-/** The lines of all fenced blocks of shell commands. */
+/** Returns the lines of all fenced blocks that contain shell commands. */
 function commandsIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block ?? '');
   return blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
 }
 
-/** The command runs all tests, so it is not started here; CI must run exactly this command. */
+/** The command runs all tests, so this test does not start it. CI must run exactly this command. */
 async function checkCiRunsTheSame(command: string): Promise<void> {
   const script = await readFile(join(root, '.ci/run'), 'utf8');
   expect(script.trimEnd().split('\n').at(-1)).toBe(`exec ${command}`);
@@ -103,7 +104,7 @@ function checkPrints(expected: RegExp) {
 function start(command: string): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !isOurs(name));
   const env = { ...Object.fromEntries(inherited), HOME: home, NO_UPDATE_NOTIFIER: '1' };
-  // A process group of its own, so that ending it ends npm and all its children.
+  // Start a process group for the command, so that ending the group ends npm and all its children.
   const child = spawn('sh', ['-c', command], {
     cwd: root,
     env,
@@ -114,12 +115,12 @@ function start(command: string): ChildProcess {
   return child;
 }
 
-/** Whether this test run set the variable, so that a new user would not have it. */
+/** Whether the variable was set by this test run. A new user would not have such a variable. */
 function isOurs(name: string): boolean {
   return /^(?:LIMINAL|VITEST|npm)_|^(?:NODE_ENV|VITEST|TEST|INIT_CWD)$/.test(name);
 }
 
-/** Resolves with the first output of the command that matches, while the command keeps running. */
+/** Resolves with the first output of the command that matches. The command keeps running. */
 function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = '';

@@ -1,4 +1,4 @@
-/** Every recorded turn of a real agent, and every scene of the demo, in the format of seed 001. */
+/** Converts every recorded turn of a real agent, and every scene of the demo, to the format of seed 001. */
 import { tmpdir } from 'node:os';
 import { createDemoProvider } from '@liminal/agents/demo';
 import {
@@ -53,7 +53,7 @@ async function adapter(name: string): Promise<EventDraft[]> {
   return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
 }
 
-/** Every permission request is allowed. */
+/** Allows every permission request. */
 async function demo(name: string): Promise<EventDraft[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 'demo');
@@ -76,19 +76,22 @@ const recorded = [
   ...scenes.map((name) => ({ agent: 'demo', play: demo, name })),
 ];
 
-test.each(recorded)('$agent, $name', async ({ play, name }) => {
-  const turns = Map.groupBy(await play(name), ({ turnId }) => turnId);
-  for (const [runId, drafts] of turns) {
-    const traceparent = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01`;
-    const run = { sessionId: 's', runId, traceContext: { traceparent } };
-    const events = drafts.map((draft, seq) => stampEvent(draft, run, seq));
-    for (const event of events) {
-      const told = toResponsesEvent(event, uuidOf);
-      expect(seed001Event.parse(told)).toEqual(told);
+test.each(recorded)(
+  'the turn $name of $agent has the format of seed 001',
+  async ({ play, name }) => {
+    const turns = Map.groupBy(await play(name), ({ turnId }) => turnId);
+    for (const [runId, drafts] of turns) {
+      const traceparent = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-01`;
+      const run = { sessionId: 's', runId, traceContext: { traceparent } };
+      const events = drafts.map((draft, seq) => stampEvent(draft, run, seq));
+      for (const event of events) {
+        const told = toResponsesEvent(event, uuidOf);
+        expect(seed001Event.parse(told)).toEqual(told);
+      }
+      const response = toResponse(events.reduce(foldResponse, emptyResponse()));
+      if (response === undefined) continue;
+      const whole = toResponsesResponse(response, uuidOf);
+      expect(seed001Response.parse(whole)).toEqual(whole);
     }
-    const response = toResponse(events.reduce(foldResponse, emptyResponse()));
-    if (response === undefined) continue;
-    const whole = toResponsesResponse(response, uuidOf);
-    expect(seed001Response.parse(whole)).toEqual(whole);
-  }
-});
+  },
+);

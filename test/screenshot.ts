@@ -1,4 +1,5 @@
-// Takes the pictures of the README: `npm run screenshot`. A demo session at the moment of its permission request.
+// Takes the pictures for the README: `npm run screenshot`. They show a demo session while its permission request is
+// open.
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +11,10 @@ import { LiminalServer } from './e2e/server.ts';
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url));
 
-/** The path is visible in the picture, so it has a readable name. */
+/** The picture shows this path, so the path has a readable name. */
 const home = join(tmpdir(), 'ada');
 
-/** The sessions in the sidebar: a message, which also selects the demo's scene, and its speed. */
+/** The sessions in the sidebar. Each has a message, which also selects the demo's scene, and a speed. */
 const others = [
   { folder: 'shop', message: 'Explain why the order loop takes so long', pace: 'instant' },
   { folder: 'relay', message: 'Why does the sign-in fail after an hour?', pace: 'instant' },

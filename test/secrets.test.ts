@@ -1,5 +1,5 @@
 /**
- * Other processes must not see the secrets that a server gets in its environment: checked for every way to start a
+ * Tests that other processes cannot see the secrets that a server gets in its environment, for every way to start a
  * server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const serverArgs = ['--port', '0', '--no-open'];
-/** Every way to start a server. `npm` itself is not Liminal's program, and keeps its environment. */
+/** Every way to start a server. `npm` itself is not a program of Liminal, and keeps its environment. */
 const ways = [
   { way: 'bin/liminal.js', command: [process.execPath, 'packages/cli/bin/liminal.js'] },
   {
@@ -22,7 +22,7 @@ const ways = [
     tells: true,
   },
   { way: 'npm start', command: ['npm', 'start', '--silent', '--'], stays: true },
-  // The command that `npm start` runs.
+  // This is the command that `npm start` runs.
   {
     way: 'scripts/bootstrap.mjs',
     command: ['node', 'scripts/bootstrap.mjs', 'start'],
@@ -64,7 +64,7 @@ function start([program, ...args]: string[], env: NodeJS.ProcessEnv) {
   return { child, said, heard, over: once(child, 'close') };
 }
 
-/** All processes of the machine whose environment or arguments contain a text. */
+/** Returns all processes of the machine whose environment or arguments contain a text. */
 function showing(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -85,7 +85,7 @@ function read(path: string): string {
 const linux = process.platform === 'linux';
 
 test.runIf(linux).each(ways)(
-  'SAFE: no process of a server started by $way shows its secrets',
+  'SAFE: if a server is started by $way, none of its processes shows its secrets',
   async ({ command, stays = false, tells = false }) => {
     const args = tells ? ['--token', secret, `--token=${secret}`] : [];
     const { child, said, heard, over } = start([...command, ...serverArgs, ...args], {
@@ -113,11 +113,14 @@ test.runIf(linux).each(ways)(
   },
 );
 
-test.runIf(linux)('SAFE: a command that starts its own server shows no secret', async () => {
-  const command = ['./liminal', 'run', '--agent', 'demo', '--dir', folder, 'slow'];
-  const { child, heard, over } = start(command, { LIMINAL_TOKEN: secret });
-  await heard('Session ', 'err');
-  expect(showing(secret)).toEqual([]);
-  child.kill('SIGTERM');
-  await over;
-});
+test.runIf(linux)(
+  'SAFE: if a command starts a server for itself, no process shows a secret',
+  async () => {
+    const command = ['./liminal', 'run', '--agent', 'demo', '--dir', folder, 'slow'];
+    const { child, heard, over } = start(command, { LIMINAL_TOKEN: secret });
+    await heard('Session ', 'err');
+    expect(showing(secret)).toEqual([]);
+    child.kill('SIGTERM');
+    await over;
+  },
+);

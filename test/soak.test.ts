@@ -8,20 +8,20 @@ import { soak } from '../bench/soak/soak.ts';
 
 const main = fileURLToPath(new URL('../bench/soak/main.ts', import.meta.url));
 
-/** Samples of ten minutes, ten a minute, with a noise of 1 MiB. */
+/** Returns samples over ten minutes, ten per minute, with a noise of 1 MiB. */
 const sampled = (usedAt: (minutes: number) => number): Sample[] =>
   Array.from({ length: 101 }, (_, index) => {
     const minutes = index / 10;
     return { minutes, usedMiB: usedAt(minutes) + ((index * 7) % 10) / 10, residentMiB: 200 };
   });
 
-test('a value that first rises and then stays has no slope in the last half', () => {
+test('if a value first rises and then stays the same, its slope in the last half is zero', () => {
   const samples = sampled((minutes) => 40 + Math.min(minutes, 5) * 10);
   expect(Math.abs(slopeOfLastHalf(samples, 'usedMiB'))).toBeLessThan(0.02);
   expect(slopeOfLastHalf(samples, 'residentMiB')).toBe(0);
 });
 
-test('a leak is shown as its growth per minute, even below the noise of one sample', () => {
+test('a leak is reported as its growth per minute, even if the growth is smaller than the noise of one sample', () => {
   const slope = slopeOfLastHalf(
     sampled((minutes) => 40 + minutes * 0.15),
     'usedMiB',
@@ -30,7 +30,7 @@ test('a leak is shown as its growth per minute, even below the noise of one samp
   expect(slope).toBeLessThan(0.17);
 });
 
-test('the gate runs its action when everyone has left, and no one enters during the action', async () => {
+test('the gate runs its action when everyone has left, and nobody can enter during the action', async () => {
   const gate = new Gate();
   const happened: string[] = [];
   const leave = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ testAtLength('a short run of the soak test’s load does not fail', async () => 
 });
 
 test.for([['never'], ['0'], ['3', '4']])(
-  'the soak test rejects %j minutes, and prints its usage',
+  'the soak test rejects %j as a number of minutes, and prints its usage',
   async (args) => {
     const { code, stderr } = await run(args);
     expect(code).toBe(2);

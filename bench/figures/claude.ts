@@ -29,37 +29,40 @@ const turns = 10;
 
 const answer = 'Good morning.';
 
-/** A prewarmed session, against the bare SDK with a process that waits for its first message. */
+/** Compares a prewarmed session with the bare SDK, whose process already waits for the first message. */
 export async function* claudeWarm(): AsyncGenerator<Figure> {
   const name = 'Claude: first token after send, prewarmed';
   yield await withServer(reply(answer), (place) =>
     comparePairs(
-      { name: `${name}, against the bare SDK`, atMost: 1.2 },
+      { name: `${name}, against the bare SDK`, most: { ratio: 1.2 } },
       () => bareWarm(place),
       () => ourWarm(place),
     ),
   );
   yield await withServer(reply(text([pause(modelMs), answer])), (place) =>
     comparePairs(
-      { name: `${name}, a model that thinks for ${modelMs} ms`, atMost: 1.1 },
+      { name: `${name}, a model that thinks for ${modelMs} ms`, most: { ratio: 1.1 } },
       () => bareWarm(place),
       () => ourWarm(place),
     ),
   );
 }
 
-/** From creating a session to the first token, against the bare SDK. */
+/** Measures the time from creating a session to the first token, compared with the bare SDK. */
 export async function* claudeCold(): AsyncGenerator<Figure> {
   yield await withServer(reply(answer), (place) =>
     comparePairs(
-      { name: 'Claude: create to first token, cold, against the bare SDK', atMost: 1.1 },
+      { name: 'Claude: create to first token, cold, against the bare SDK', most: { ratio: 1.1 } },
       () => bareCold(place),
       () => ourCold(place),
     ),
   );
 }
 
-/** A session with some turns, opened again: in a running server, and in a server that has just been started. */
+/**
+ * Measures how long it takes to open a session with some turns again: in a running server, and in a server that has
+ * just been started.
+ */
 export async function* claudeLoad(): AsyncGenerator<Figure> {
   const place = await makePlace(reply(answer));
   try {
@@ -117,7 +120,10 @@ async function bareCold({ env, projectDir }: Place): Promise<number> {
   return endAtFirstToken(startBare({ env, projectDir }, Promise.resolve('Hello')), start);
 }
 
-/** Starts a new session or resumes an earlier one; the process ends when `isOver` resolves. */
+/**
+ * Starts a new session of the bare SDK, or resumes an earlier session. The session's process ends when `isOver`
+ * resolves.
+ */
 function startBare(
   { env, projectDir: cwd }: Pick<Place, 'env' | 'projectDir'>,
   text: Promise<string>,
@@ -150,7 +156,7 @@ async function endAtFirstToken(run: ReturnType<typeof startBare>, start: number)
     run.close();
     return elapsed;
   }
-  throw new Error('The bare SDK said nothing.');
+  throw new Error('The bare SDK ended without sending any text.');
 }
 
 async function ourWarm({ server: { connection }, projectDir }: WithServer): Promise<number> {
@@ -164,7 +170,7 @@ async function ourCold({ server: { connection }, projectDir }: WithServer): Prom
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-/** Resolves with the id of a session of the bare SDK with some turns. */
+/** Plays some turns with the bare SDK, which stores the session; resolves with the session's id. */
 async function storeBare(place: Place): Promise<string> {
   const sessionId = randomUUID();
   await bareTurn(place, { sessionId });
@@ -182,7 +188,7 @@ async function bareLoad(place: Place, sessionId: string): Promise<number> {
   return bareTurn(place, { resume: sessionId });
 }
 
-/** The time until the session is ready for a message, in ms. */
+/** Resolves with the time until the session is ready for a message, in ms. */
 async function bareResume(place: Place, sessionId: string): Promise<number> {
   const start = performance.now();
   const run = startBare(place, new Promise(() => {}), { resume: sessionId });
@@ -193,8 +199,8 @@ async function bareResume(place: Place, sessionId: string): Promise<number> {
 }
 
 /**
- * Plays a whole turn, so that the bare SDK stores it; resolves when its process has ended, with the ms to the first
- * token.
+ * Plays a whole turn, so that the bare SDK stores the turn. Resolves when the process has ended, with the time to the
+ * first token, in ms.
  */
 async function bareTurn(
   place: Place,
@@ -208,6 +214,6 @@ async function bareTurn(
       first ??= performance.now();
     if (said.type === 'result') isOver.resolve();
   }
-  if (first === undefined) throw new Error('The bare SDK said nothing.');
+  if (first === undefined) throw new Error('The bare SDK ended without sending any text.');
   return first - start;
 }

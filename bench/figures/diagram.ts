@@ -13,7 +13,7 @@ import { makeWorkItem } from '../parts/work-items.ts';
 
 const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
-/** The number of items: so many that the diagram in the first item is not drawn before the page is scrolled to it. */
+/** The number of items: enough that the diagram in the first item is not drawn before the page is scrolled to it. */
 const items = 200;
 const visits = 5;
 /** The most edges that the page draws. */
@@ -25,7 +25,7 @@ const content = `\`\`\`mermaid\ngraph TD\n${edges}\n\`\`\``;
 const makeItem = (id: string, index: number): OutputItem =>
   index === 1 ? { type: 'message', id, content, origin: 'agent' } : makeWorkItem(id, index);
 
-/** The largest diagram that the page draws: how long it blocks the page. */
+/** Measures how long the largest diagram that the page draws blocks the page. */
 export async function* diagram(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-diagram-'));
   const sessionId = await storeSession(dataDir, dataDir, items, { cliType: 'source', makeItem });
@@ -49,7 +49,7 @@ export async function* diagram(): AsyncGenerator<Figure> {
   }
 }
 
-/** Scrolls to the diagram; resolves with the page's longest task until it was drawn, in ms. */
+/** Scrolls to the diagram, and resolves with the longest task that the page ran until the diagram was drawn, in ms. */
 async function longestTask(browser: Browser, address: string): Promise<number> {
   const context = await browser.newContext();
   const page = await context.newPage();

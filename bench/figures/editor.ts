@@ -21,12 +21,12 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const warmUp: Flood = { count: 20_000, rate: 0 };
 const flood: Flood = { count: 200_000, rate: 0 };
 const paced: Flood = { count: 2_000, rate: 200 };
-/** Characters of a delta. */
+/** The number of characters in a delta. */
 const size = 16;
 
 /**
- * An editor (the protocol's own SDK) → `liminal acp` → a server on SQLite → an agent, compared with the editor with the
- * agent alone.
+ * Compares an editor (the protocol's own SDK) that reaches an agent through `liminal acp` and a server on SQLite with
+ * the same editor connected directly to the agent.
  */
 export async function* editor(): AsyncGenerator<Figure> {
   yield* await flatOut();
@@ -34,7 +34,7 @@ export async function* editor(): AsyncGenerator<Figure> {
   yield* await added(33, 2, 20);
 }
 
-/** The rate of an agent that writes as fast as possible, and the memory of `liminal acp` afterwards. */
+/** Measures the rate of an agent that writes as fast as possible, and the memory that `liminal acp` uses afterwards. */
 async function flatOut(): Promise<Figure[]> {
   const bareAgent = { command: process.execPath, args: [here('../parts/sdk-agent.ts')] };
   const pairs = await repeat(3, async () => {
@@ -72,7 +72,7 @@ async function throughBare(program: Program): Promise<number> {
   }
 }
 
-/** Deltas a second, from the first to the last that the editor receives. */
+/** Resolves with the rate at which the editor receives deltas, per second, from the first delta to the last. */
 async function rateOf(one: Editor): Promise<number> {
   await one.prompt(promptOf(warmUp), () => {});
   let length = 0;
@@ -85,7 +85,7 @@ async function rateOf(one: Editor): Promise<number> {
   return (flood.count * 1000) / (performance.now() - first);
 }
 
-/** The ms that the programs between agent and editor add, at 200 deltas a second. */
+/** Measures the time that the programs between agent and editor add, in ms, at 200 deltas a second. */
 async function added(cadenceMs: number, p50: number, p99: number): Promise<Figure[]> {
   const agent = await floodingAgent([warmUp, paced]);
   const alone = await Editor.start(agent, process.cwd());
@@ -112,7 +112,7 @@ async function added(cadenceMs: number, p50: number, p99: number): Promise<Figur
   ];
 }
 
-/** The time from the agent's write to the editor's receipt of each delta, in ms. */
+/** Resolves with the time from the agent's write to the editor's receipt of each delta, in ms. */
 async function latencies(one: Editor): Promise<number[]> {
   await one.prompt(promptOf(warmUp), () => {});
   const arrivals: number[] = [];
@@ -127,7 +127,7 @@ async function latencies(one: Editor): Promise<number[]> {
   return arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000);
 }
 
-/** Runs `work` with an editor that has the scripted agent through `liminal acp` and its own server. */
+/** Runs `work` with an editor that is connected to the scripted agent through `liminal acp` and a server of its own. */
 async function through<T>(cadenceMs: number, work: (one: Editor) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const floods = JSON.stringify([warmUp, flood, paced]);

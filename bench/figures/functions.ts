@@ -10,17 +10,18 @@ import { Measured } from '../parts/process.ts';
 
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
-/** The most functions that a delta of Claude Code, a message and an answer may call on the server. */
+/** The most functions that the server may call for a delta of Claude Code, for a message and for an answer. */
 const bounds = { delta: 100, send: 560, answer: 275 };
 
 const rate = 50;
 
-/** Calls by function (`file:function@offset`). */
+/** The number of calls by function (`file:function@offset`). */
 type Calls = Record<string, number>;
 
 /**
- * How many functions of Liminal the server calls for one delta, one `send` and one answer to a permission, with one
- * subscriber: how much of the code somebody must know to follow each. `BENCH_FUNCTIONS=1` prints their names.
+ * Counts the functions of Liminal that the server calls for one delta, one `send` and one answer to a permission
+ * request, in a session with one subscriber. The number shows how much code a reader must know to follow each of them.
+ * `BENCH_FUNCTIONS=1` prints the functions' names.
  */
 export async function* functions(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
@@ -40,7 +41,7 @@ export async function* functions(): AsyncGenerator<Figure> {
     await source.ended();
 
     await source.send(`${rate * 3} ${rate}`);
-    // Count in the middle of the turn, without its beginning and its end.
+    // Count calls only in the middle of the turn, not at its beginning or end.
     await setTimeout(1_000);
     await server.calls();
     await setTimeout(1_000);
@@ -66,7 +67,7 @@ export async function* functions(): AsyncGenerator<Figure> {
   }
 }
 
-/** The functions that were called at least so many times. */
+/** Counts the functions that were called at least `atLeast` times. */
 function figure(of: string, calls: Calls, atLeast: number, atMost: number): Figure {
   const called = Object.keys(calls).filter((name) => (calls[name] ?? 0) >= atLeast);
   const files = new Set(called.map((name) => name.split(':')[0]));
@@ -105,7 +106,7 @@ class Subscribed {
     return this.#ended.promise;
   }
 
-  /** The id of the permission that the running turn waits for. */
+  /** Resolves with the id of the permission request that the running turn waits for. */
   async asked(): Promise<string> {
     return this.#asked.promise;
   }

@@ -19,12 +19,15 @@ const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`,
 
 const mostStallMs = 250;
 const maxTries = 3;
-/** Characters that a model sends at once. */
+/** The number of characters that a model sends at once. */
 const piece = 256 * 1024;
-/** The size of a store with a session with little text, in MiB. */
+/** The size of a store whose session has little text, in MiB. */
 const emptyMib = 0.25;
 
-/** Plays an input, once: to a server with this environment, as this agent. */
+/**
+ * One hostile input: the agent that writes it, the environment of the server that starts this agent, and the input's
+ * size.
+ */
 interface Source {
   env: Record<string, string | undefined>;
   cliType: string;
@@ -32,7 +35,7 @@ interface Source {
   end: () => Promise<unknown>;
 }
 
-/** Hostile inputs of up to 32 MB: how long the server is blocked, and how much it stores. */
+/** Measures how long hostile inputs of up to 32 MB block the server, and how much the server stores. */
 export async function* hostile(): AsyncGenerator<Figure> {
   for (const [name, make] of Object.entries(hostileInputs)) {
     yield* await figuresOf(name, () => fromAgent(make()));
@@ -63,7 +66,7 @@ async function figuresOf(name: string, source: () => Promise<Source>): Promise<F
   ];
 }
 
-/** An ACP agent that writes these lines. */
+/** Makes an ACP agent that writes these lines. */
 async function fromAgent(lines: readonly string[]): Promise<Source> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-lines-'));
   const file = join(folder, 'lines.jsonl');
@@ -78,7 +81,7 @@ async function fromAgent(lines: readonly string[]): Promise<Source> {
   };
 }
 
-/** The real Claude Code, whose model calls a tool with this input. */
+/** Makes the real Claude Code call a tool with this input: a scripted model requests the call. */
 async function fromClaude(json: string): Promise<Source> {
   const pieces = Array.from({ length: Math.ceil(json.length / piece) }, (_, at) =>
     json.slice(at * piece, (at + 1) * piece),
@@ -98,7 +101,7 @@ async function fromClaude(json: string): Promise<Source> {
   };
 }
 
-/** Repeated after a long stall, because other programs on the machine can also stall the server. */
+/** Plays the input again after a long stall, because other programs on the machine can also stall the server. */
 async function playUntilCalm(source: () => Promise<Source>) {
   const stalls: number[] = [];
   for (;;) {
@@ -114,8 +117,8 @@ async function play({ env, cliType, inputMiB, end }: Source) {
   const server = await Measured.start(program, { ...process.env, ...env });
   try {
     const connection = new Connection(`http://127.0.0.1:${server.firstLine}`);
-    // These turns are not measured: a server's first turn compiles much code, and so does the first turn of a kind of
-    // agent.
+    // These turns are not measured, because much code is compiled in a server's first turn and in the first turn of
+    // each kind of agent.
     await playTurn(connection, await connection.create('source', dataDir), '100 0');
     if (cliType === 'claude-code') {
       await playTurn(connection, await connection.create(cliType, dataDir), 'Hello.');

@@ -4,7 +4,7 @@ import { leadLongSession } from '../parts/long-session.ts';
 
 const sessionName = '10,000 items in 100 turns';
 
-/** A session of 10,000 items in 100 turns, compared with the same session at a tenth of its length. */
+/** Compares a session of 10,000 items in 100 turns with the same session at a tenth of its length. */
 export async function* longSession(): AsyncGenerator<Figure> {
   const { first, last } = await leadLongSession({
     turns: 100,

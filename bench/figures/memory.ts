@@ -6,7 +6,7 @@ import { storeSession } from '../parts/stored-session.ts';
 
 const sessionCount = 100;
 
-/** The memory of a server alone, and with open idle sessions. */
+/** Measures the memory of a server without sessions, and with open idle sessions. */
 export async function* memory(): AsyncGenerator<Figure> {
   const workspace = await makeWorkspace();
   const { home, projectDir } = workspace;

@@ -25,8 +25,8 @@ const flood: Flood = { count: 200_000, rate: 0 };
 const calls = 200;
 
 /**
- * A scripted Responses server → OpenAI’s SDK, translator, SQLite → a client, compared with a bare reader of the same
- * server.
+ * Compares two ways to read a scripted Responses server: through OpenAI's SDK, the translator and SQLite to a client,
+ * and with a bare reader.
  */
 export async function* models(): AsyncGenerator<Figure> {
   const source = await Measured.start([part('model-source')]);
@@ -80,7 +80,10 @@ async function added(baseUrl: string): Promise<Figure> {
   return { name, ...addedOf({ floor: bare, ours: latenciesMs }, 50, 2), detail };
 }
 
-/** The server’s processor time for one of many calls in one turn: the answer, the tool, and the next request. */
+/**
+ * Measures the server's processor time for one call of a turn with many calls: for the answer, the tool, and the next
+ * request.
+ */
 async function callCost(baseUrl: string): Promise<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   await writeFile(join(dataDir, 'a.txt'), 'One line.\n');
@@ -95,7 +98,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
       session.close();
       return (server.cpuMs - before) / count;
     };
-    // Warms the server up, as if it had run for a while.
+    // Warm the server up, so that it behaves as a server that has run for a while.
     for (let turn = 0; turn < 5; turn += 1) await turnOf(calls);
     const costs = await repeat(5, async () => turnOf(calls));
     const detail = `a turn of ${calls} calls of read, each in an answer of its own; median of 5 turns`;
@@ -112,7 +115,7 @@ async function callCost(baseUrl: string): Promise<Figure> {
   }
 }
 
-/** Reads an answer directly from the model's server: parses each event, and passes its text on. */
+/** Reads an answer directly from the model's server: parses each event and calls `onText` with its text. */
 async function readBare(
   baseUrl: string,
   asked: Flood,

@@ -5,7 +5,7 @@ import { median, percentile, repeat } from '../parts/figure.ts';
 import { startLiminalServer } from '../parts/liminal-server.ts';
 import { storeSession } from '../parts/stored-session.ts';
 
-/** A stored session of 1,000 items: the time from requesting it to its first page. */
+/** Measures the time from requesting a stored session of 1,000 items to receiving its first page. */
 export async function* opening(): AsyncGenerator<Figure> {
   const workspace = await makeWorkspace();
   const { home, projectDir } = workspace;

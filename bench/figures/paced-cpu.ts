@@ -10,7 +10,9 @@ import { Measured } from '../parts/process.ts';
 
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
-/** The number of sessions, the deltas a second in each, and the most CPU as a multiple of the direct path. */
+/**
+ * The number of sessions, the deltas a second in each session, and the most CPU time as a multiple of the direct path.
+ */
 const loads = [
   { sessions: 1, rate: 50, atMost: 4 },
   { sessions: 1, rate: 200, atMost: 4 },
@@ -26,9 +28,9 @@ interface Side {
 }
 
 /**
- * The server's CPU for deltas at the pace of agents, against a program that reads the same, parses it and passes it on
- * over a WebSocket. Both programs run at the same time, because the cost of a delta depends mostly on the machine's
- * other load.
+ * Measures the server's CPU time for deltas at the pace of agents, compared with a program that reads the same deltas,
+ * parses them and sends them over a WebSocket. Both programs run at the same time, because the cost of a delta depends
+ * mostly on the machine's other load.
  */
 export async function* pacedCpu(): AsyncGenerator<Figure> {
   for (const { sessions, rate, atMost } of loads) {
@@ -56,7 +58,7 @@ export async function* pacedCpu(): AsyncGenerator<Figure> {
   }
 }
 
-/** The CPU time of each delta of a turn in all sessions, in µs. */
+/** Resolves with the CPU time for each delta of a turn in all sessions, in µs. */
 async function cpuOf({ process, play }: Side, message: string, deltas: number): Promise<number> {
   const before = process.cpuMs;
   await play(message);

@@ -14,10 +14,13 @@ const script = fileURLToPath(new URL('../parts/source-server.ts', import.meta.ur
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 const items = 10_000;
 const visitCount = 3;
-/** The agent's output: 60 deltas, 100 a second, in each of 10 texts. */
+/** The message that selects the agent's output: 60 deltas, 100 a second, in each of 10 texts. */
 const speech = '60 100 10';
 
-/** A session of 10,000 items in Chromium: opened, read from end to start and back, and typed in during a turn. */
+/**
+ * Measures the page in Chromium with a session of 10,000 items: opening it, scrolling from the end to the start and
+ * back, and typing during a turn.
+ */
 export async function* page(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-page-'));
   const stored = { cliType: 'source', makeItem: makeWorkItem };

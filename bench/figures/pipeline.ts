@@ -13,7 +13,7 @@ import { readSource } from '../parts/read-source.ts';
 
 const floodSize = 300_000;
 
-/** Deltas a second if the source is only read and parsed. */
+/** Resolves with the deltas a second of a program that only reads and parses the source. */
 async function floor(): Promise<number> {
   let first = 0;
   let seen = 0;
@@ -34,12 +34,15 @@ async function acpFloor(): Promise<number> {
   return (seen * 1000) / (performance.now() - first);
 }
 
-/** As fast as possible: source → translator → SQLite → WebSocket client, against the floor in the same run. */
+/**
+ * Measures the deltas a second from the source through the translator and SQLite to a WebSocket client, as fast as
+ * possible, compared with the floor in the same run.
+ */
 export async function* flatOut(): AsyncGenerator<Figure> {
   yield* compareFlatOut('pipeline flat out, share of the floor', 60, floor, 'source');
 }
 
-/** The same as `flatOut`, but from a scripted ACP agent through the ACP provider. */
+/** Measures the same as `flatOut`, but with a scripted ACP agent through the ACP provider. */
 export async function* acpFlatOut(): AsyncGenerator<Figure> {
   yield* compareFlatOut('ACP flat out, share of the floor', 40, acpFloor, 'acp');
 }
@@ -70,7 +73,7 @@ async function* compareFlatOut(
   };
 }
 
-/** The time from the source's write to the client's receipt, at 200 deltas a second. */
+/** Measures the time from the source's write to the client's receipt, at 200 deltas a second. */
 export async function* latency(): AsyncGenerator<Figure> {
   for (const { cadenceMs, p50, p99 } of [
     { cadenceMs: 33, p50: 1, p99: 10 },
@@ -91,7 +94,7 @@ export async function* latency(): AsyncGenerator<Figure> {
   }
 }
 
-/** Whether a long answer costs more bytes a token than a short one. */
+/** Measures whether a long answer costs more bytes a token than a short answer. */
 export async function* bytesPerToken(): AsyncGenerator<Figure> {
   const rate = 5_000;
   const short = await play({ count: 1_000, rate, cadenceMs: 33 });
@@ -107,7 +110,9 @@ export async function* bytesPerToken(): AsyncGenerator<Figure> {
   };
 }
 
-/** The time that Liminal adds from an ACP agent's write to the reader's receipt, at 200 chunks a second. */
+/**
+ * Measures the time that Liminal adds between an ACP agent's write and the reader's receipt, at 200 chunks a second.
+ */
 export async function* acpLatency(): AsyncGenerator<Figure> {
   const flood = { count: 2_000, rate: 200 };
   const bare: number[] = [];

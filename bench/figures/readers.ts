@@ -11,11 +11,14 @@ import { Measured } from '../parts/process.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 
 const readerCount = 1_000;
-/** The number of deltas, and the rate per second. */
+/** The number of deltas, and the number of deltas a second. */
 const pacedTurn = { count: 500, rate: 50 };
 const warmUp = { count: 100, rate: 50 };
 
-/** Two servers on one Redis and one PostgreSQL: a session that runs on one has its readers on the other. */
+/**
+ * Measures two servers that share a Redis and a PostgreSQL: the session runs on one server, and its readers are
+ * connected to the other server.
+ */
 export async function* readers(): AsyncGenerator<Figure> {
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
@@ -53,7 +56,7 @@ async function watched(
     await owner.post(`${sessionId}/send`, { message: `${count} ${rate}` });
     return JSON.parse(await crowd.nextLine()) as Crowd;
   };
-  // A first turn warms both servers up.
+  // The first turn only warms both servers up.
   await play(warmUp);
   const measured = await play(pacedTurn);
   await crowd.end();

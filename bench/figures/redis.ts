@@ -13,7 +13,7 @@ import {
   shareOf,
 } from '../parts/figure.ts';
 
-/** The number of runs at the same time, and of events in each. */
+/** The number of runs at the same time, and the number of events in each run. */
 const flood = { runs: 50, events: 1_000 };
 const rounds = 5;
 const messages = 1_000;
@@ -21,7 +21,7 @@ const longRun = 10_000;
 const finished = 10_000;
 const measuredRuns = 5;
 
-/** The log in Redis against the bare commands that it consists of, on the same Redis in the same run. */
+/** Compares the log in Redis with the bare Redis commands that the log uses, on the same Redis in the same run. */
 export async function* redis(): AsyncGenerator<Figure> {
   const server = await startRedis();
   try {
@@ -36,7 +36,9 @@ export async function* redis(): AsyncGenerator<Figure> {
   }
 }
 
-/** Events a second that many runs append at the same time, each waiting for its previous append. */
+/**
+ * Measures how many events a second are appended to many runs at the same time. Each run waits for its previous append.
+ */
 async function appendShare(url: string, batch: number): Promise<Figure> {
   const bare = new Redis(url, { enableAutoPipelining: true });
   const ours = await openRedis({ url });
@@ -78,8 +80,8 @@ async function rateOf(
 }
 
 /**
- * The time from an append on one server to its receipt on another, divided by the time from XADD to XREAD; both are
- * measured alternately.
+ * Measures the time from an append on one server to its receipt on another server, divided by the time from XADD to
+ * XREAD. Both times are measured alternately.
  */
 async function latencyRatio(url: string): Promise<Figure> {
   const [writer, reader] = [new Redis(url), new Redis(url)];
@@ -105,9 +107,9 @@ async function latencyRatio(url: string): Promise<Figure> {
   };
 }
 
-/** Calls `bring`, and returns the ms until the awaited promise resolves. */
+/** Calls `bring`, and resolves with the ms until the promise `awaited` resolves. */
 async function timed(awaited: Promise<unknown>, bring: () => void): Promise<number> {
-  // Waits until the reader waits in Redis, so that only the transfer is measured.
+  // Wait until the reader waits in Redis, so that only the transfer is measured.
   await new Promise((resolve) => setTimeout(resolve, 1));
   const began = performance.now();
   bring();
@@ -154,7 +156,7 @@ async function replay(url: string): Promise<Figure[]> {
   ];
 }
 
-/** Redis's memory for each event of open runs. */
+/** Measures Redis's memory for each event of open runs. */
 async function memoryOfEvents(url: string): Promise<Figure> {
   const admin = new Redis(url);
   await admin.flushall();
@@ -178,7 +180,7 @@ async function memoryOfEvents(url: string): Promise<Figure> {
   };
 }
 
-/** Redis's memory after many finished runs, against its memory after a tenth of them. */
+/** Compares Redis's memory after many finished runs with its memory after a tenth of these runs. */
 async function memoryGrowth(url: string): Promise<Figure> {
   const admin = new Redis(url);
   await admin.flushall();
@@ -197,12 +199,12 @@ async function memoryGrowth(url: string): Promise<Figure> {
       await Promise.all(ids.map(async (runId) => opened.log.append(runId, wholeRun(runId))));
     }
     while ((await opened.log.unsettled()).length > 0) await pause(20);
-    // Expired keys are deleted when Redis reaches them: until then they are not listed, but take memory. The registry
-    // stays.
+    // Redis deletes an expired key only when it reaches the key: until then, the key is not listed, but uses memory.
+    // The registry does not expire.
     while ((await admin.dbsize()) > 1) await pause(20);
     const info = await admin.info('memory');
     const told = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
-    // Buffers of connections are left out, because their sizes vary.
+    // The buffers of connections are subtracted, because their sizes vary.
     return told('used_memory') - told('mem_clients_normal');
   };
   const tenth = await after(0, finished / 10);
@@ -224,12 +226,12 @@ async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Of about 2,000 characters. */
+/** Returns the events of a run with a text of about 2,000 characters. */
 function wholeRun(runId: string): StreamEvent[] {
   return eventsOf(runId, 50, { type: 'response_done', status: 'completed' });
 }
 
-/** An id that is as long as a real one. */
+/** Returns an id that is as long as a real id. */
 function uuidOf(index: number): string {
   return `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }

@@ -25,7 +25,7 @@ const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url)
 const turnMessage = '300 100';
 const warmUp = '60 100';
 const roundCount = 10;
-/** The load: 40 short turns, of which only the first text is measured. */
+/** The message and number of turns: 40 short turns. Only the first text of each turn is measured. */
 const firstTextLoad = { message: '10 50', turns: 40 };
 /** NFR-000-04. */
 const firstMs = 200;
@@ -38,9 +38,9 @@ interface Place {
 }
 
 /**
- * The time from the agent's write of a delta to its paint in the page, against the direct path, in which the same
- * source is passed on at once to the same page: with each delta as one event (cadence 0), and with the server's default
- * settings (NFR-000-03).
+ * Measures the time from the agent's write of a delta until the page paints the delta, with each delta as one event
+ * (cadence 0) and with the server's default settings (NFR-000-03). The time is compared with the direct path, on which
+ * the same source is passed on at once to the same page.
  */
 export async function* render(): AsyncGenerator<Figure> {
   const name = '100 deltas/s, painted in the page';
@@ -61,8 +61,8 @@ export async function* render(): AsyncGenerator<Figure> {
 }
 
 /**
- * The time from the beginning of the agent's answer to its first text, at a client and in the page, with the server's
- * default settings.
+ * Measures the time from the beginning of the agent's answer until its first text arrives at a client and is painted in
+ * the page, with the server's default settings.
  */
 export async function* firstText(): AsyncGenerator<Figure> {
   const { client, page } = await withServer(33, async (place) => ({
@@ -126,7 +126,7 @@ async function firstAtClient({ connection, dataDir }: Place): Promise<number[]> 
     await ended.promise;
     return first ?? Number.NaN;
   };
-  // The first turn of a session starts its agent, and compiles much code.
+  // Skip the first turn of a session, which starts the agent and compiles much code.
   await play();
   const times = await repeat(firstTextLoad.turns, play);
   socket.close();

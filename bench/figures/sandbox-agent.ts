@@ -14,7 +14,7 @@ const floodLoad = { count: 300_000, rate: 0 };
 const pacedLoad = { count: 1_000, rate: 200 };
 const roundCount = 3;
 
-/** The same scripted ACP agent through Liminal with default settings, and through sandbox-agent, alternately. */
+/** Compares Liminal with its default settings and sandbox-agent: both run the same scripted ACP agent, alternately. */
 export async function* sandboxAgent(): AsyncGenerator<Figure> {
   yield* paced();
   yield* flood();

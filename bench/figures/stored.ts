@@ -14,7 +14,7 @@ const turnCount = 100;
 /** The parts of an agent's turn, in characters: a question, answers, and tool outputs. */
 const parts = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
 
-/** The size of a stored session, against the size of its text. */
+/** Measures the size of a stored session compared with the size of its text. */
 export async function* stored(): AsyncGenerator<Figure> {
   const turns = Array.from({ length: turnCount }, (_, index) => turnOf(index));
   const text = turns.flatMap(({ outputItems }) => outputItems.map(textOf)).join('').length;
@@ -53,7 +53,7 @@ async function postgresBytes(turns: readonly Response[]): Promise<number> {
     await store.close();
     const client = new pg.Client(server.url);
     await client.connect();
-    // Vacuum now, as the database does by itself over time.
+    // Vacuum now: the database does this by itself, but only after some time.
     await client.query('VACUUM (ANALYZE)');
     const { rows } = await client.query<{ bytes: string }>(
       `SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c
@@ -128,7 +128,7 @@ function textOf(item: OutputItem): string {
   return item.type === 'function_call_output' ? item.output : '';
 }
 
-/** Repeats a text without end. */
+/** Returns the characters of a text that is repeated without end. */
 class Source {
   readonly #text: string;
   #at = 0;

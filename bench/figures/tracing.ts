@@ -3,12 +3,12 @@ import { type Figure, median, repeat, shareOf } from '../parts/figure.ts';
 import { play } from '../parts/play.ts';
 
 const floodSize = 300_000;
-/** An odd number, so that there is a middle pair. */
+/** The number is odd, so that there is a middle pair. */
 const rounds = 5;
 
 /**
- * The cost of sending spans for a server under full load, against the same server without tracing. A server without
- * tracing is measured by `flatOut`: none of the tracing code runs in it.
+ * Measures how much sending spans costs a server under full load, compared with the same server without tracing.
+ * `flatOut` measures a server without tracing, which runs no tracing code.
  */
 export async function* tracing(): AsyncGenerator<Figure> {
   const receiver = await OtlpReceiver.start();
@@ -25,13 +25,14 @@ async function tracedShare(receiver: OtlpReceiver): Promise<Figure> {
     const { wallMs } = await play({ count: floodSize, rate: 0, cadenceMs: 33, env });
     return (floodSize * 1_000) / wallMs;
   };
-  // Measure alternately, so that both servers have the same load of the machine.
+  // Measure both servers alternately, so that the machine's load is the same for both.
   const pairs = await repeat(rounds, async () => ({
     floor: await rate({}),
     ours: await rate(traced),
   }));
   const names = new Set(receiver.at('/v1/traces').spans.map(({ name }) => name));
-  if (!names.has('delivery websocket')) throw new Error('No spans were sent: nothing is measured.');
+  if (!names.has('delivery websocket'))
+    throw new Error('The server sent no spans, so their cost cannot be measured.');
   const [off, on] = [
     median(pairs.map(({ floor }) => floor)),
     median(pairs.map(({ ours }) => ours)),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { acpAgent, type AcpAgent } from '@liminal/testkit';
 
-/** The number of chunks, and how many a second (0: as fast as they are read). */
+/** The number of chunks, and the number of chunks a second (0: as fast as the client reads). */
 export interface Flood {
   count: number;
   rate: number;
@@ -10,7 +10,7 @@ export interface Flood {
 
 export const promptOf = ({ count, rate }: Flood): string => `${count} ${rate}`;
 
-/** The scripted ACP agent, which plays one of these floods for each prompt. */
+/** The scripted ACP agent. For each prompt, the agent plays one of these floods. */
 export function floodingAgent(floods: readonly Flood[]): Promise<AcpAgent> {
   return acpAgent({
     turns: floods.map((flood) => ({
@@ -27,7 +27,10 @@ interface AcpMessage {
   params?: { update?: { content?: { text?: string } } };
 }
 
-/** Runs the agent's flood directly: each line is parsed, and its text passed on. Resolves when the flood is over. */
+/**
+ * Runs the agent's flood without Liminal: parses each line and calls `onText` with its text. Resolves when the flood is
+ * over.
+ */
 export async function readAcpSource(flood: Flood, onText: (text: string) => void): Promise<void> {
   const { command, args, env, control } = await floodingAgent([flood]);
   const child = spawn(command, args, {

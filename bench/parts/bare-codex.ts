@@ -10,9 +10,9 @@ interface RpcMessage {
   result?: { thread?: { id?: string } };
 }
 
-/** `codex app-server`, read and written line by line. */
+/** Runs `codex app-server` without Liminal, and reads and writes its messages line by line. */
 export class BareCodex {
-  /** The time of the last turn's first token. */
+  /** The time at which the last turn's first token arrived. */
   firstAt = 0;
   readonly #cwd: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -31,7 +31,7 @@ export class BareCodex {
     });
   }
 
-  /** Resolves with the id of a new thread. */
+  /** Opens a new thread; resolves with its id. */
   async open(): Promise<string> {
     await this.#initialise();
     const { result } = await this.#ask('thread/start', { cwd: this.#cwd });
@@ -39,8 +39,7 @@ export class BareCodex {
   }
 
   /**
-   * Resumes a thread of another process, with the thread's turns (a client that shows them needs them) or without
-   * them.
+   * Resumes a thread that another process created, with the thread's turns (which a client must show) or without them.
    */
   async resume(threadId: string, { excludeTurns }: { excludeTurns: boolean }): Promise<void> {
     await this.#initialise();
@@ -49,7 +48,7 @@ export class BareCodex {
     if (result?.thread?.id !== threadId) throw new Error('Codex did not resume its thread.');
   }
 
-  /** Resolves with the ms from a message to the answer's first token, when the turn is over. */
+  /** Sends a message; resolves when the turn is over, with the ms to the answer's first token. */
   async firstToken(threadId: string): Promise<number> {
     const ended = Promise.withResolvers<void>();
     let first: number | undefined;

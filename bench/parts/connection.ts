@@ -5,7 +5,7 @@ import { ServerMessage } from '@liminal/protocol';
 import WebSocket from 'ws';
 import { token } from './token.ts';
 
-/** `fetch` would take twice as long, and its time is not part of the measurement. */
+/** `fetch` would take twice as long, and the time of the HTTP client is not part of the measurement. */
 const agent = new Agent({ keepAlive: true });
 
 /** A client of a measured server: commands over HTTP, a session's messages over its WebSocket. */
@@ -32,7 +32,7 @@ export class Connection {
     return String(sessionId);
   }
 
-  /** Opens a WebSocket: by default the one for sessions, without subscriptions. */
+  /** Opens a WebSocket without subscriptions: by default the WebSocket for sessions. */
   async open(path = '/ws'): Promise<WebSocket> {
     const socket = new WebSocket(`${this.#origin.replace('http', 'ws')}${path}`, {
       headers: { authorization: `Bearer ${this.#token}` },

@@ -1,6 +1,6 @@
 /**
- * Imported by a process: SIGHUP makes the process print which functions of Liminal's packages were called since the
- * last SIGHUP, as JSON: `file:function@offset` → number of calls. V8's precise coverage counts the calls.
+ * A module that a process imports. After SIGHUP, the process prints as JSON which functions of Liminal's packages were
+ * called since the last SIGHUP: `file:function@offset` → number of calls. V8's precise coverage counts the calls.
  */
 import { Session } from 'node:inspector/promises';
 

@@ -1,7 +1,7 @@
 /**
- * Many readers of one session, in their own process: `node crowd.ts KIND PORT SESSION COUNT`, where KIND is `websocket`
- * or `sse`. Prints `ready`, and at the end of each turn the results of all readers except the one that stopped reading:
- * a JSON object of a Crowd.
+ * A program that runs many readers of one session in a process of its own: `node crowd.ts KIND PORT SESSION COUNT`,
+ * where KIND is `websocket` or `sse`. The program prints `ready`, and at the end of each turn the results of all
+ * readers except the reader that stopped reading: a JSON object of the type `Crowd`.
  */
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
@@ -10,7 +10,7 @@ import { percentile } from './figure.ts';
 import { token } from './token.ts';
 
 export interface Crowd {
-  /** From the source's write of a delta to a reader's receipt, in ms. */
+  /** The median time from the source's write of a delta to a reader's receipt, in ms. */
   p50: number;
   p99: number;
   /** The number of deltas received by all readers except the reader that stopped reading. */
@@ -25,8 +25,8 @@ let ended = 0;
 const nowUs = (): number => Number(process.hrtime.bigint() / 1000n);
 
 /**
- * Reads only the time at the start of each delta's text (15 digits). The end of a message repeats the whole text, and
- * may arrive together with the last delta.
+ * Reads the times at the start of the deltas' texts (15 digits) and ignores all other text. The end of a message
+ * repeats the whole text, and may arrive together with the last delta.
  */
 function take(text: string): void {
   const now = nowUs();
@@ -50,7 +50,7 @@ function finish(): void {
   ended = 0;
 }
 
-/** Resolves when the reader has the session's history. */
+/** Opens the reader's connection; resolves when the reader has received the session's history. */
 function watch(onText: (text: string) => void): Promise<{ pause: () => void }> {
   return kind === 'sse' ? watchStream(onText) : watchSocket(onText);
 }
@@ -71,8 +71,8 @@ async function watchStream(onText: (text: string) => void): Promise<{ pause: () 
 }
 
 /**
- * Connects a minimal WebSocket client: a thousand clients of a library that parses frames would cost more processor
- * time than the server.
+ * Connects a minimal WebSocket client. A library's client parses whole frames: a thousand of these clients would use
+ * more processor time than the server.
  */
 async function watchSocket(onText: (text: string) => void): Promise<{ pause: () => void }> {
   const upgrade = {
@@ -101,7 +101,7 @@ async function watchSocket(onText: (text: string) => void): Promise<{ pause: () 
   return { pause: () => void socket.pause() };
 }
 
-/** A short text from a client, masked with zeros (RFC 6455, section 5.2). */
+/** Encodes a short text of a client as a WebSocket frame, masked with zeros (RFC 6455, section 5.2). */
 function textFrame(text: string): Buffer {
   const header = [0x81, 0x80 | 126, 0, text.length, 0, 0, 0, 0];
   return Buffer.concat([Buffer.from(header), Buffer.from(text)]);

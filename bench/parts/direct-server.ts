@@ -1,7 +1,7 @@
 /**
- * The shortest path from the source to the page: a WebSocket on loopback. `node direct-server.ts SESSION`; prints its
- * port. A client's message is `COUNT RATE`: the source plays, and each of its deltas is sent at once, in a message that
- * the page understands.
+ * The shortest path from the source to the page: a WebSocket on loopback. `node direct-server.ts SESSION` prints its
+ * port. A client's message is `COUNT RATE`: the server plays the source, and sends each delta at once, in a message
+ * that the page understands.
  */
 import { once } from 'node:events';
 import type { ServerMessage } from '@liminal/protocol';

@@ -16,7 +16,7 @@ export interface Program {
   env?: NodeJS.ProcessEnv;
 }
 
-/** An editor: the protocol's own SDK with a started agent. */
+/** An editor that uses the protocol's own SDK, connected to an agent that it has started. */
 export class Editor {
   readonly #child: ChildProcess;
   readonly #connection: ClientConnection;

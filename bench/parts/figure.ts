@@ -1,14 +1,17 @@
-/** A measured figure and its bound. */
+/** A measured figure with its bound. */
 export interface Figure {
   name: string;
   value: number;
   unit: string;
   bound: Bound;
-  /** The circumstances of the measurement, or the values compared. */
+  /** The circumstances of the measurement, or the values that were compared. */
   detail: string;
   /** The measurements behind the value, in its unit. */
   samples?: readonly number[];
-  /** The interval in which the value of another such run would be in 95 of 100 cases, estimated from these samples. */
+  /**
+   * The interval that would contain the value of another run of this kind in 95 of 100 cases, estimated from these
+   * samples.
+   */
   interval?: Interval;
   floor?: Floor;
 }
@@ -16,17 +19,20 @@ export interface Figure {
 export type Bound = { atMost: number } | { atLeast: number };
 export type Interval = readonly [low: number, high: number];
 
-/** The values with which a figure was compared in the same run. */
+/** The floor: the values with which a figure was compared in the same run. */
 export interface Floor {
   /** The unit of these samples and of the limit. */
   unit: string;
   samples: readonly number[];
   ours: readonly number[];
-  /** The value at the figure's percentile of Liminal's samples with which the figure would just meet its bound. */
+  /**
+   * The limit for Liminal's samples: if their value at the figure's percentile were this limit, the figure would just
+   * meet its bound.
+   */
   limit: number;
 }
 
-/** Two compared values, measured directly one after the other. */
+/** Two compared values, the second measured directly after the first. */
 export interface Pair {
   floor: number;
   ours: number;
@@ -51,18 +57,18 @@ export function percentile(values: readonly number[], p: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? Number.NaN;
 }
 
-/** A percentile of samples, as the value of a figure. */
+/** Returns a percentile of samples as the value of a figure. */
 export function percentileOf(samples: readonly number[], p: number) {
   return { value: percentile(samples, p), samples, interval: intervalOf(samples, p) };
 }
 
-/** The smallest of a few samples, for values that disturbances only increase. */
+/** Returns the smallest of a few samples as the value of a figure, for values that disturbances can only increase. */
 export function bestOf(samples: readonly number[]) {
   const interval: Interval = [Math.min(...samples), Math.max(...samples)];
   return { value: interval[0], samples, interval };
 }
 
-/** Liminal's time as a multiple of the floor's: the median of the pairs. */
+/** Returns Liminal's time as a multiple of the floor's time: the median of the pairs. */
 export function ratioOf(pairs: readonly Pair[], atMost: number, unit = 'ms') {
   const ratios = pairs.map(({ floor, ours }) => ours / floor);
   const samples = pairs.map(({ floor }) => floor);
@@ -74,7 +80,7 @@ export function ratioOf(pairs: readonly Pair[], atMost: number, unit = 'ms') {
   };
 }
 
-/** Liminal's rate as a share of the floor's, in %: the median of the pairs. */
+/** Returns Liminal's rate as a share of the floor's rate, in %: the median of the pairs. */
 export function shareOf(pairs: readonly Pair[], atLeast: number, unit: string) {
   const shares = pairs.map(({ floor, ours }) => (ours / floor) * 100);
   const samples = pairs.map(({ floor }) => floor);
@@ -87,7 +93,7 @@ export function shareOf(pairs: readonly Pair[], atLeast: number, unit: string) {
   };
 }
 
-/** Liminal's time as a multiple of the floor's, at a percentile of each. */
+/** Returns Liminal's time as a multiple of the floor's time, both at the same percentile. */
 export function quotientOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
@@ -102,7 +108,7 @@ export function quotientOf({ floor, ours }: Compared, p: number, atMost: number)
   };
 }
 
-/** How much more time Liminal takes than the floor, in ms: the difference of their values at a percentile. */
+/** Returns how much more time Liminal takes than the floor, in ms: the difference of their values at a percentile. */
 export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
   const [a, b] = [percentile(floor, p), percentile(ours, p)];
   const [low, high] = intervalOf(floor, p);
@@ -118,9 +124,9 @@ export function addedOf({ floor, ours }: Compared, p: number, atMost: number) {
 }
 
 /**
- * The interval that contains a percentile in 95 of 100 cases, from the ranks of the samples (the binomial distribution,
- * approximated by the normal distribution), without assumptions about their distribution. For seven or fewer samples,
- * returns the whole range of the samples.
+ * Returns the interval that contains a percentile in 95 of 100 cases, computed from the ranks of the samples (the
+ * binomial distribution, approximated by the normal distribution), without assumptions about the samples' distribution.
+ * For seven or fewer samples, returns the whole range of the samples.
  */
 export function intervalOf(samples: readonly number[], p: number): Interval {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -131,7 +137,7 @@ export function intervalOf(samples: readonly number[], p: number): Interval {
   return [at(Math.floor(rank - around)), at(Math.floor(rank + around))];
 }
 
-/** Runs a function `count` times, one run after the other. */
+/** Runs a function `count` times, each time after the previous run has ended. */
 export async function repeat<T>(times: number, run: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let i = 0; i < times; i++) results.push(await run());

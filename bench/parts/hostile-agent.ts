@@ -1,6 +1,6 @@
 /**
- * An ACP agent that answers each prompt with the lines of a file: `node hostile-agent.ts FILE`. `{{sessionId}}` in a
- * line is the session's id.
+ * An ACP agent that answers each prompt with the lines of a file: `node hostile-agent.ts FILE`. In each line, the agent
+ * replaces `{{sessionId}}` by the session's id.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-/** Hostile output of an agent, each up to 32 MB: the lines that it writes, by name. */
+/** Hostile output of an agent, each up to 32 MB: by name, the lines that the agent writes. */
 
 const mib = 1024 * 1024;
 const maxBytes = 30 * mib;
@@ -22,7 +22,7 @@ const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(dept
 /** Replaces `"{{here}}"` in a line with JSON that `JSON.stringify` cannot make. */
 const withJson = (line: string, json: string): string => line.replace('"{{here}}"', json);
 const leaves = (bytes: number): number[] => times(Math.floor(bytes / 8), (n) => 1_000_000 + n);
-/** Hostile inputs for a tool of Claude Code: the JSON, by name. */
+/** Hostile inputs for a tool of Claude Code: by name, the input as JSON. */
 export const hostileToolInputs: Record<string, () => string> = {
   'an input of keys': () => JSON.stringify(keys(1_000_000)),
   'an input of 100,000 keys': () => JSON.stringify(keys(100_000)),

@@ -13,7 +13,7 @@ export interface LiminalServer {
   connection: Connection;
 }
 
-/** The server as users run it, on a data folder, with its own environment; `nodeArgs` are options for Node. */
+/** Starts the server as users do, on a data folder and with its own environment. `nodeArgs` are options for Node. */
 export async function startLiminalServer(
   dataDir: string,
   env: NodeJS.ProcessEnv,

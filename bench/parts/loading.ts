@@ -1,4 +1,4 @@
-/** Opens an existing session again, for measurements. */
+/** Compares how long it takes to open an existing session again, in Liminal and in the bare program. */
 import type { Connection } from './connection.ts';
 import { type Figure, repeat } from './figure.ts';
 import { type LiminalServer, startLiminalServer } from './liminal-server.ts';
@@ -11,18 +11,18 @@ interface Place {
 
 interface Loading {
   agent: string;
-  /** The name of the bare program. */
+  /** The name of the program that is measured without Liminal. */
   against: string;
-  /** Plays some turns in a session; returns its id. */
+  /** Plays some turns in a session; returns the session's id. */
   lead: (server: LiminalServer) => Promise<string>;
-  /** The ms that the bare program takes to load a session's history, and to the first token of a message. */
+  /** Measures the bare program: the ms to load a session's history, and the ms to the first token of a message. */
   bareHistory: () => Promise<number>;
   bareFirstToken: () => Promise<number>;
 }
 
 /**
- * The most that a server's first load may take, as a multiple of the bare program's time: its code is compiled, and
- * turns made outside are looked for, for which Codex is started once more. The bare program has neither of these costs.
+ * The most that a server's first load may take, as a multiple of the bare program's time. Only the server compiles its
+ * code at that time, and looks for turns made outside Liminal, for which it starts Codex once more.
  */
 const justStarted = 3;
 
@@ -38,7 +38,10 @@ export async function leadTurns(
   await connection.post(`${sessionId}/kill`, {});
 }
 
-/** The ms from loading a session to a client's receipt of its history; ends its agent, if it has started. */
+/**
+ * Loads a session; resolves with the ms until a client has received the session's history. Then ends the session's
+ * agent, if that has started.
+ */
 async function timeToHistory(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   await connection.post(`${sessionId}/load`, {});
@@ -49,14 +52,20 @@ async function timeToHistory(connection: Connection, sessionId: string): Promise
   return elapsed;
 }
 
-/** The ms from loading a session to the answer's first character at a subscribed client; ends its agent. */
+/**
+ * Loads a session and sends a message; resolves with the ms until a subscribed client receives the answer's first
+ * character. Then ends the session's agent.
+ */
 async function loadToFirstToken(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   await connection.post(`${sessionId}/load`, {});
   return timeToFirstToken(connection, sessionId, () => start);
 }
 
-/** A session with some turns, opened again: in a running server, and in a server that has just been started. */
+/**
+ * Measures how long it takes to open a session with some turns again: in a running server, and in a server that has
+ * just been started.
+ */
 export async function* compareLoading(
   place: Place,
   { agent, against, lead, bareHistory, bareFirstToken }: Loading,
@@ -66,12 +75,12 @@ export async function* compareLoading(
   try {
     sessionId = await lead(server);
     yield await comparePairs(
-      { name: `${agent}: load to its history, against ${against}`, atMost: 1.1 },
+      { name: `${agent}: load to its history, against ${against}`, most: { ratio: 1.1 } },
       bareHistory,
       () => timeToHistory(server.connection, sessionId),
     );
     yield await comparePairs(
-      { name: `${agent}: load and send to first token, against ${against}`, atMost: 1.1 },
+      { name: `${agent}: load and send to first token, against ${against}`, most: { ratio: 1.1 } },
       bareFirstToken,
       () => loadToFirstToken(server.connection, sessionId),
     );
@@ -81,14 +90,14 @@ export async function* compareLoading(
   yield await comparePairs(
     {
       name: `${agent}: load and send to first token, in a server just started, against ${against}`,
-      atMost: justStarted,
+      most: { ratio: justStarted },
     },
     bareFirstToken,
     () => afterRestart(place, (connection) => loadToFirstToken(connection, sessionId)),
   );
 }
 
-/** Runs a function with a server that has just been started. */
+/** Runs a function on a server that has just been started. */
 async function afterRestart<T>(
   { dataDir, env }: Place,
   work: (connection: Connection) => Promise<T>,

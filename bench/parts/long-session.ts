@@ -8,9 +8,12 @@ import { median, repeat } from './figure.ts';
 import { Measured } from './process.ts';
 
 const script = fileURLToPath(new URL('source-server.ts', import.meta.url));
-/** Characters of one delta of the source, each of one byte. */
+/** The number of characters in one delta of the source; each character is one byte. */
 const delta = 16;
-/** The number of turns in another session before the measurement, so that the server's code is optimised. */
+/**
+ * The number of turns that are played in another session before the measurement, so that the server's code is
+ * optimised.
+ */
 const warmTurns = 5;
 /** The least number of turns whose times are compared. */
 const fewTurns = 5;
@@ -24,18 +27,18 @@ export interface LongSession {
 
 /** The measurements of a session at some length. */
 export interface Standing {
-  /** From sending to the first character of the answer, in ms: the median of the turns up to here. */
+  /** The time from sending to the first character of the answer, in ms: the median of the turns so far. */
   firstFrameMs: number;
-  /** From subscribing to the newest page of history, in ms: the median of several. */
+  /** The time from subscribing to receiving the newest page of history, in ms: the median of several measurements. */
   openMs: number;
-  /** The server's CPU time for such a turn (`turnCpuMs`) and for such an opening (`openCpuMs`), in ms. */
+  /** The server's CPU time for a turn (`turnCpuMs`) and for opening the session (`openCpuMs`), in ms. */
   turnCpuMs: number;
   openCpuMs: number;
-  /** The server's memory in use after garbage collection. */
+  /** The memory that the server uses after garbage collection. */
   usedMiB: number;
   /** The size of the server's database after packing. */
   storeMiB: number;
-  /** The total text sent to the server. */
+  /** The size of all text that was sent to the server. */
   textMiB: number;
 }
 
@@ -90,7 +93,7 @@ async function lead(
   return { first, last: await playAndMeasure(few) };
 }
 
-/** Plays a turn to its end; returns the ms to the first character of the answer. */
+/** Plays a whole turn; returns the ms to the first character of the answer. */
 async function playTurn(
   connection: Connection,
   sessionId: string,
@@ -110,7 +113,7 @@ async function playTurn(
   return firstAt - start;
 }
 
-/** Opens a session as a reader does; returns the ms to its newest page. */
+/** Opens a session as a reader; returns the ms until the newest page arrives. */
 async function open(connection: Connection, sessionId: string): Promise<number> {
   const start = performance.now();
   const socket = await connection.follow(sessionId, () => {});
@@ -120,8 +123,8 @@ async function open(connection: Connection, sessionId: string): Promise<number> 
 }
 
 /**
- * The size of a packed copy: the state of the search index's merges, and the space for the next events, vary by up to
- * 0.3 MiB here.
+ * Returns the size of a packed copy of the database. The packed size still varies by up to 0.3 MiB, because the search
+ * index merges at different times, and because space is reserved for the next events.
  */
 export async function packedMiB(dataDir: string): Promise<number> {
   const copy = join(dataDir, 'packed.db');

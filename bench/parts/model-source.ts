@@ -1,7 +1,8 @@
 /**
- * A model server: OpenAI's Responses API on loopback; prints its port. The prompt selects the answer: `COUNT RATE`:
- * COUNT text deltas, RATE a second (0: as fast as they are read); `calls COUNT`: COUNT calls of the tool `read`, one in
- * each answer, and then a word. Each delta's text is the time it was written, as in `source.ts`.
+ * A model server: OpenAI's Responses API on loopback. The program prints the server's port. The prompt selects the
+ * answer. `COUNT RATE` gives COUNT text deltas, RATE a second (0: as fast as they are read). `calls COUNT` gives COUNT
+ * calls of the tool `read`, one in each answer, and then a word. Each delta's text is the time at which it was written,
+ * as in `source.ts`.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -95,7 +96,7 @@ async function flood(response: ServerResponse, count: number, delta: () => strin
   }
 }
 
-/** Keeps the overall rate, however late a timer is. */
+/** Waits until delta `index` is due, so that the overall rate is right even if a timer is late. */
 async function pace(
   response: ServerResponse,
   count: number,

@@ -4,24 +4,24 @@ import { type Browser, chromium, type Page } from 'playwright-core';
  * Measurements of a visit: a user opens a long session, reads it from end to start and back, and types during a turn.
  */
 export interface Visit {
-  /** Times from requesting the page, in ms. */
+  /** Times since the page was requested, in ms. */
   firstPaintMs: number;
   conversationMs: number;
-  /** Cumulative layout shift until the conversation no longer moves. */
+  /** The cumulative layout shift until the conversation no longer moves. */
   shift: number;
-  /** The number of elements in the page at the end, and the largest number while reading. */
+  /** The number of elements in the page at the end, and the largest number while the user reads. */
   elements: number;
   mostElements: number;
-  /** The longest frames (ms). */
+  /** The longest frame of each part of the visit, in ms. */
   reading: number;
   streaming: number;
-  /** The longest time from a key to the paint that shows it (ms). */
+  /** The longest time from a keypress to the paint that shows the character, in ms. */
   typing: number;
-  /** The longest frame of an empty page in the same browser (ms): the limit of the machine itself. */
+  /** The longest frame of an empty page in the same browser, in ms: the limit of the machine itself. */
   floor: number;
 }
 
-/** The distance scrolled in one frame (px): a strong turn of a wheel. */
+/** The distance that is scrolled in one frame, in px: the distance of a strong turn of a mouse wheel. */
 const step = 2_000;
 const floorFrames = 300;
 const flags = [
@@ -90,7 +90,7 @@ declare global {
   }
 }
 
-/** Runs in the page before its own scripts. */
+/** Records long frames. The function runs in the page before the page's own scripts. */
 function watchFrames(): void {
   const bench: Bench = { frames: [], shift: 0, key: 0 };
   window.bench = bench;
@@ -99,7 +99,7 @@ function watchFrames(): void {
       for (const entry of list.getEntries()) each(entry);
     }).observe({ type, buffered: true, ...more });
   observe('layout-shift', (entry) => (bench.shift += (entry as never as { value: number }).value));
-  // Frames of 50 ms and more: script, style, layout and paint together.
+  // The browser reports frames of 50 ms and more: the time of script, style, layout and paint together.
   observe('long-animation-frame', (entry) => bench.frames.push(entry.duration));
   const onKey = (entry: PerformanceEntry) => {
     if (entry.name.startsWith('key')) bench.key = Math.max(bench.key, entry.duration);
@@ -114,7 +114,7 @@ async function forgetFrames(page: Page): Promise<void> {
   });
 }
 
-/** Frames shorter than 50 ms are not reported, and count as 0. */
+/** Resolves with the longest frame. The browser does not report frames shorter than 50 ms, so these count as 0. */
 async function longestFrame(page: Page): Promise<number> {
   return page.evaluate(async () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -133,7 +133,7 @@ async function emptyFloor(page: Page): Promise<number> {
   }, floorFrames);
 }
 
-/** Resolves when no row was added or removed for a second. */
+/** Resolves when no row has been added or removed for a second. */
 async function standStill(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const rows = () => document.querySelectorAll('[data-row]').length;
@@ -145,7 +145,10 @@ async function standStill(page: Page): Promise<void> {
   });
 }
 
-/** Scrolls from the end to the very start, loading older pages, and back. Returns the largest number of elements. */
+/**
+ * Scrolls from the end of the session to its start, which loads older pages, and back to the end. Returns the largest
+ * number of elements in the page.
+ */
 async function readThrough(page: Page): Promise<number> {
   return page.evaluate(async (step) => {
     const log = document.querySelector('[role="log"]') as HTMLElement;

@@ -1,34 +1,47 @@
 import type { ServerMessage } from '@liminal/protocol';
 import type WebSocket from 'ws';
 import type { Connection } from './connection.ts';
-import { type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
+import { addedOf, type Figure, median, percentile, ratioOf, repeat } from './figure.ts';
 
-/** The number of pairs: so many that two runs give about the same result, because single pairs differ by a quarter. */
+/** The number of pairs. Single pairs differ by a quarter; with this number, two runs give about the same result. */
 export const roundCount = 25;
 /**
- * A fast model's time to its first token. The time that Liminal adds shows best with a model that answers at once;
- * with a model of this speed, a figure shows the added time as a share of the user's wait.
+ * The time to the first token of a fast model. A model that answers at once shows best how much time Liminal adds; a
+ * model of this speed shows the added time as a share of the user's wait.
  */
 export const modelMs = 300;
 
-/** Measures both alternately, in ms, so that both have the same load of the machine; the first pair is not counted. */
+interface Comparison {
+  name: string;
+  /** The bound: the most that Liminal may take as a multiple of the floor, or the most that it may add, in ms. */
+  most: { ratio: number } | { addedMs: number };
+  rounds?: number;
+}
+
+/** Measures both alternately, in ms, so that the machine's load is the same for both. The first pair is not counted. */
 export async function comparePairs(
-  { name, atMost, rounds = roundCount }: { name: string; atMost: number; rounds?: number },
+  { name, most, rounds = roundCount }: Comparison,
   bare: () => Promise<number>,
   ours: () => Promise<number>,
 ): Promise<Figure> {
   await bare();
   await ours();
   const pairs = await repeat(rounds, async () => ({ floor: await bare(), ours: await ours() }));
-  const figure = ratioOf(pairs, atMost);
-  const { samples: floor, ours: times } = figure.floor;
+  const floor = pairs.map((pair) => pair.floor);
+  const times = pairs.map((pair) => pair.ours);
   const ms = (of: (all: readonly number[]) => number): string =>
     `${of(times).toFixed(0)} ms against ${of(floor).toFixed(0)} ms`;
-  const detail = `${ms(median)}, P95 ${ms((all) => percentile(all, 95))}, of ${rounds}; the ratio is the median of the pairs’`;
-  return { name, ...figure, detail };
+  const measured = `${ms(median)}, P95 ${ms((all) => percentile(all, 95))}, of ${rounds}`;
+  if ('addedMs' in most)
+    return { name, ...addedOf({ floor, ours: times }, 50, most.addedMs), detail: measured };
+  const detail = `${measured}; the ratio is the median of the pairs’`;
+  return { name, ...ratioOf(pairs, most.ratio), detail };
 }
 
-/** The ms from `clock` to the agent's first character at a client; ends the session after the turn. */
+/**
+ * Plays a turn; returns the ms from `clock` to the agent's first character at a client. Ends the session after the
+ * turn.
+ */
 export async function timeToFirstToken(
   connection: Connection,
   sessionId: string,

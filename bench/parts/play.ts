@@ -11,16 +11,16 @@ const server = fileURLToPath(new URL('source-server.ts', import.meta.url));
 const warmUp: Flood = { count: 20_000, rate: 0 };
 
 export interface Played {
-  /** From the source's first delta to the client's last message, in ms. */
+  /** The time from the source's first delta to the client's last message, in ms. */
   wallMs: number;
   /** The server's CPU time, in ms. */
   cpuMs: number;
   /** The bytes sent to the client since the turn began. */
   bytes: number;
   messages: number;
-  /** From the source's write to the client's receipt of each delta, in ms. */
+  /** The time from the source's write to the client's receipt of each delta, in ms. */
   latenciesMs: number[];
-  /** Whether the client received each delta once and in order, and has the same text at the end. */
+  /** Whether the client received each delta once and in order, and has the complete text at the end. */
   isWhole: boolean;
 }
 
@@ -52,7 +52,7 @@ async function playOn(
   { flood, ...place }: { agent: string; dataDir: string; flood: Flood },
 ): Promise<Played> {
   const connection = new Connection(`http://127.0.0.1:${process.firstLine}`);
-  // A first turn warms the server up.
+  // The first turn only warms both up.
   await playTurn(connection, place, warmUp);
   const cpuBefore = process.cpuMs;
   const turn = await playTurn(connection, place, flood);

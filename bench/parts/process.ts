@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** A measured child process: its output lines, its memory and CPU time, its end. */
+/** A measured child process: its lines of output, its memory and CPU time, and its end. */
 export class Measured {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -21,25 +21,26 @@ export class Measured {
     return new Measured(child, lines, await nextLine(lines));
   }
 
-  /** The next line that the process prints. */
+  /** Resolves with the next line that the process prints. */
   async nextLine(): Promise<string> {
     return nextLine(this.#lines);
   }
 
-  /** The memory that a source server uses after garbage collection, including buffers, in MiB. */
+  /** Resolves with the memory that a source server uses after garbage collection, including buffers, in MiB. */
   async usedMiB(): Promise<number> {
     this.#child.kill('SIGUSR2');
     return Number(await nextLine(this.#lines)) / 2 ** 20;
   }
 
-  /** The longest stall of a source server's event loop since the last call, in ms. */
+  /** Resolves with the longest stall of a source server's event loop since the last call, in ms. */
   async stallMs(): Promise<number> {
     this.#child.kill('SIGUSR1');
     return Number(await nextLine(this.#lines));
   }
 
   /**
-   * The functions of Liminal that a process with `count-functions.ts` called since the last call, with their counts.
+   * Resolves with the functions of Liminal that the process has called since the last call of this method, and the
+   * number of calls. The process must import `count-functions.ts`.
    */
   async calls(): Promise<Record<string, number>> {
     this.#child.kill('SIGHUP');
@@ -69,7 +70,7 @@ export class Measured {
   }
 }
 
-/** User and system time of a process so far, in ms. */
+/** Returns the user and system time of a process so far, in ms. */
 export function cpuMsOf(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -77,6 +78,6 @@ export function cpuMsOf(pid: number | undefined): number {
 
 async function nextLine(lines: AsyncIterator<string>): Promise<string> {
   const step = await lines.next();
-  if (step.done === true) throw new Error('The process ended without output.');
+  if (step.done === true) throw new Error('The process ended without printing a line.');
   return step.value;
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const script = fileURLToPath(new URL('source.ts', import.meta.url));
 
-/** Runs the source, and passes on each of its messages, parsed. Resolves when the source has ended. */
+/** Runs the source; parses each of its messages and passes the message on. Resolves when the source has ended. */
 export async function readSource(
   { count, rate, blocks = 1 }: { count: number; rate: number; blocks?: number },
   onMessage: (message: unknown) => void,

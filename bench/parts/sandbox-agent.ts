@@ -1,6 +1,6 @@
 /**
- * Plays turns of the scripted ACP agent through sandbox-agent (Apache-2.0), which serves ACP agents over HTTP and
- * server-sent events, and stores nothing.
+ * Plays turns of the scripted ACP agent through sandbox-agent (Apache-2.0), a program that serves ACP agents over HTTP
+ * and server-sent events. sandbox-agent stores nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,13 +16,13 @@ import { type Flood, floodingAgent, promptOf } from './acp-source.ts';
 import { cpuMsOf } from './process.ts';
 
 export interface SandboxPlayed {
-  /** From the first chunk to the end of the turn, ms. */
+  /** The time from the first chunk to the end of the turn, in ms. */
   wallMs: number;
   /** The server's CPU time, in ms. */
   cpuMs: number;
-  /** From the agent's write to the client's receipt, in ms, of each chunk that arrived. */
+  /** The time from the agent's write to the client's receipt of each chunk that arrived, in ms. */
   latenciesMs: number[];
-  /** Chunks that never arrived. */
+  /** The number of chunks that never arrived. */
   lost: number;
 }
 
@@ -32,11 +32,11 @@ interface RpcMessage {
   params?: { update?: { content?: { text?: string } } };
 }
 
-/** The name of the agent for sandbox-agent, which starts the program of this name in its folder. */
+/** The name by which sandbox-agent knows the agent: sandbox-agent starts the program of this name in its folder. */
 const agentName = 'pi';
 const warmUp: Flood = { count: 20_000, rate: 0 };
 
-/** Plays a turn through its own sandbox-agent, after a first turn that warms it up. */
+/** Starts a sandbox-agent and plays a turn, after a first turn that warms sandbox-agent up. */
 export async function playSandboxAgent(flood: Flood): Promise<SandboxPlayed> {
   const home = await mkdtemp(join(tmpdir(), 'liminal-bench-'));
   const { command, args, env, control } = await floodingAgent([warmUp, flood]);
@@ -109,7 +109,7 @@ class Client {
     const prompt = [{ type: 'text', text: promptOf(flood) }];
     await this.#ask('session/prompt', { sessionId: this.#sessionId, prompt });
     const wallMs = (nowUs() - startUs) / 1000;
-    // Chunks that arrive after the answer count as delivered.
+    // Chunks that arrive after the response to the prompt also count as delivered.
     while (latenciesMs.length < flood.count && performance.now() - lastAt < 1_000) await delay(50);
     return { wallMs, latenciesMs, lost: flood.count - latenciesMs.length };
   }
@@ -168,8 +168,8 @@ class Client {
 }
 
 /**
- * The program in this platform's package, made executable, because npm unpacks it without that permission. Throws if
- * the package is missing.
+ * Returns the path of the program in the package for this platform. Makes the program executable, because npm unpacks
+ * it without that permission. Throws if the package is missing.
  */
 async function program(): Promise<string> {
   const name = `@sandbox-agent/cli-${process.platform}-${process.arch}/package.json`;

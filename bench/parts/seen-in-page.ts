@@ -1,6 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 
-/** The state of the page after a frame: the time (ms of the page's clock), and the last time in a shown delta (µs). */
+/**
+ * The state of the page after a frame: the time of the page's clock in ms, and the time in the last delta that the page
+ * shows, in µs.
+ */
 interface Frame {
   at: number;
   time: number;
@@ -8,7 +11,7 @@ interface Frame {
 
 interface Seen {
   frames: Frame[];
-  /** The app's own connection to the server. */
+  /** The WebSocket with which the app is connected to its server. */
   socket?: WebSocket;
 }
 
@@ -18,7 +21,7 @@ declare global {
   }
 }
 
-/** A page of the app that records which deltas of a turn it has painted, and when. */
+/** A page of the app. It records which deltas of a turn were painted, and when. */
 export class SeenInPage {
   readonly #page: Page;
   /** The difference between the source's clock and the page's, in ms. */
@@ -40,8 +43,8 @@ export class SeenInPage {
   }
 
   /**
-   * Passes another server's messages to the app as if the app's own server had sent them; `send` makes the other
-   * server send.
+   * Connects the page to another server: the app receives this server's messages as if they came from the app's own
+   * server. `send` makes the other server send.
    */
   async connect(port: string): Promise<{ send: (text: string) => Promise<void> }> {
     const direct = await this.#page.evaluateHandle(async (address) => {
@@ -55,7 +58,10 @@ export class SeenInPage {
     return { send: async (text) => direct.evaluate((socket, said) => socket.send(said), text) };
   }
 
-  /** The time from the source's write of each delta of the next turn to its paint, in ms. `speak` begins the turn. */
+  /**
+   * Resolves with the time from the source's write of each delta of the next turn until the delta is painted, in ms.
+   * `speak` begins the turn.
+   */
   async latencies(speak: () => Promise<void>): Promise<number[]> {
     const before = await this.#turns();
     await this.#page.evaluate(() => (window.seen.frames = []));
@@ -87,7 +93,7 @@ export class SeenInPage {
   }
 }
 
-/** Runs in the page before its own scripts. */
+/** Records the painted text. The function runs in the page before the page's own scripts. */
 function watchText(): void {
   const seen: Seen = { frames: [] };
   window.seen = seen;
@@ -113,7 +119,7 @@ function watchText(): void {
     seen.frames.push({ at: performance.now(), time });
   };
   const onFrame = (): void => {
-    // This message is handled in the first task after the browser has painted this frame's changes.
+    // The browser handles this message in the first task after it has painted this frame's changes.
     painted.port2.postMessage(0);
     requestAnimationFrame(onFrame);
   };
@@ -121,8 +127,8 @@ function watchText(): void {
 }
 
 /**
- * The clocks of the page and of this process are both monotonic, but start at different times: the fastest of several
- * answers gives the difference.
+ * Returns the difference between the clocks of the page and of this process. Both clocks are monotonic, but start at
+ * different times: the fastest of several answers gives the difference.
  */
 async function clockOffset(page: Page): Promise<number> {
   const now = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Writes a program into a folder that runs the source with this Node: the SDK would run a script with whichever Node
- * it finds.
+ * Writes a program into a folder. The program runs the source with this Node: the SDK would run a script with whichever
+ * Node it finds.
  */
 export async function sourceProgram(folder: string): Promise<string> {
   const program = join(folder, 'source');

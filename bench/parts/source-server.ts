@@ -36,7 +36,8 @@ const source = new ClaudeCodeProvider({ program: await sourceProgram(dataDir) })
 providers.register(
   Object.assign(source, {
     cliType: 'source',
-    // Claude Code has no transcript of a session that a figure has stored, so its agent starts a new one.
+    // Claude Code has no transcript of a session that a figure has stored, so the session's agent starts a new session
+    // of Claude Code.
     loadSession: (sessionId: string, { projectDir = dataDir, config = {} }: LoadSessionOptions) =>
       source.createSession({ sessionId, projectDir, config }),
   }),
@@ -87,7 +88,7 @@ const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
 process.once('SIGTERM', () => void end());
 const delays = monitorEventLoopDelay({ resolution: 5 });
 process.on('SIGUSR1', () => {
-  // Enable the measurement at the first signal, because it takes about a hundredth of a core.
+  // Enable the measurement only at the first signal, because measuring uses about a hundredth of a core.
   delays.enable();
   console.log(delays.max / 1e6);
   delays.reset();

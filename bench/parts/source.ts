@@ -63,7 +63,7 @@ async function flood(index: number, count: number): Promise<void> {
   }
 }
 
-/** Keeps the overall rate, however late a timer is. */
+/** Waits until delta `index` is due, so that the overall rate is right even if a timer is late. */
 async function pace(index: number, count: number, rate: number): Promise<void> {
   const start = performance.now();
   for (let sent = 0; sent < count;) {

@@ -11,8 +11,8 @@ interface Stored {
 }
 
 /**
- * Stores a session with so many items in turns of 20, as if it had been played here: by default texts of the demo
- * agent.
+ * Stores a session as if it had been played here: the given number of items, in turns of 20, by default with texts of
+ * the demo agent.
  */
 export async function storeSession(
   dataDir: string,

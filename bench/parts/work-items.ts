@@ -10,7 +10,9 @@ const code = Array.from(
 const oldLines = code.split('\n').slice(0, 16);
 const newLines = oldLines.map((line, index) => (index % 5 === 2 ? `${line} changed` : line));
 
-/** An item of typical work: text, lists and tables, code, commands with their output, edits with their diffs. */
+/**
+ * Makes an item of typical work: text, a list or a table, code, a command with its output, or an edit with its diff.
+ */
 export function makeWorkItem(id: string, index: number): OutputItem {
   const call = {
     callId: id.replace(/\d+$/, String(index - (index % 2))),
@@ -42,7 +44,7 @@ export function makeWorkItem(id: string, index: number): OutputItem {
   }
 }
 
-/** Commands and edits alternately. */
+/** Returns a command for one index and an edit for the next. */
 function toolOf(index: number) {
   if (index % 12 === 2) {
     const args = JSON.stringify({ command: `npm test -- ${index}` });

@@ -26,12 +26,12 @@ export function readRun(): Run {
   };
 }
 
-/** Without git, or outside a repository, the commit is `unknown`. */
+/** Reads the commit. Without git, or outside a repository, the commit is `unknown`. */
 export function readCommit(): Pick<Run, 'commit' | 'isClean'> {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
-    // A changed report in `bench/kept` does not count as a change of the code.
+    // A changed report in `bench/kept` is not a change of the code.
     const changes = git('status', '--porcelain', '--', '.', ':!bench/kept');
     return { commit: git('rev-parse', '--short=8', 'HEAD').trim(), isClean: changes === '' };
   } catch {

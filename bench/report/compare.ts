@@ -1,22 +1,26 @@
-/** Compares a run with an earlier run: which figures are better, worse, or the same within the noise. */
+/**
+ * Compares a run with an earlier run: which figures are better, which are worse, and which have not changed beyond the
+ * noise.
+ */
 import type { Group, Machine, Report, ReportedFigure } from './report.ts';
 
 export interface Comparison {
   /**
-   * `apart`: the figure is absolute and was measured on another machine; `new`: the earlier report lacks the figure.
+   * `apart`: the figure is absolute and was measured on another machine. `new`: the earlier report does not contain the
+   * figure.
    */
   verdict: 'better' | 'worse' | 'same' | 'apart' | 'new';
   /** The earlier value. */
   before?: number;
 }
 
-/** A group of an earlier report, and the machine of its measurement. */
+/** A group of an earlier report, and the machine on which the group was measured. */
 export interface Earlier {
   machine: Machine;
   group: Group;
 }
 
-/** A group with the earlier group with which it is compared. */
+/** A group, and the earlier group with which it is compared. */
 export interface Compared {
   group: Group;
   earlier: Earlier | undefined;
@@ -24,8 +28,8 @@ export interface Compared {
 }
 
 /**
- * The most by which two runs of the same code differ, as a share: `sampled` for figures with several samples,
- * `single` for figures without.
+ * The largest difference between two runs of the same code, as a share of the value: `sampled` for figures with several
+ * samples, `single` for figures without.
  */
 const tolerances = { sampled: 0.05, single: 0.1 };
 /** A difference below this share of the bound is ignored. */
@@ -42,7 +46,7 @@ export function compareReport({ machine, groups }: Report, kept: readonly Report
   });
 }
 
-/** The newest kept report of a group: of this machine, or, if there is none, of any machine. */
+/** Returns a group's newest kept report: of this machine, or, if this machine has none, of any machine. */
 export function findEarlier(
   name: string,
   machine: Machine,
@@ -62,8 +66,8 @@ export function isSameMachine(a: Machine, b: Machine): boolean {
 }
 
 /**
- * A difference counts if it is beyond the tolerance and the 95 % intervals of both do not overlap. Absolute figures are
- * compared on the same machine only.
+ * Compares a figure with its earlier value. A difference counts if it is larger than the tolerance and the 95 %
+ * intervals of both values do not overlap. Absolute figures are compared on the same machine only.
  */
 export function compareFigure(
   figure: ReportedFigure,
@@ -97,7 +101,7 @@ function overlap(a: readonly [number, number], b: readonly [number, number]): bo
   return a[0] <= b[1] && b[0] <= a[1];
 }
 
-/** Ratios, shares and counts. */
+/** Returns whether values in this unit are comparable across machines: ratios, shares and counts are. */
 function saysTheSameAnywhere(unit: string): boolean {
   return unit === '' || unit === '%' || unit.startsWith('×');
 }

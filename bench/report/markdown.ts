@@ -1,4 +1,4 @@
-/** The report as a page: problems first, then each group with its plot. */
+/** Writes the report as a page: first the problems, then each group with its plot. */
 import { type Compared, type Comparison, type Earlier, isSameMachine } from './compare.ts';
 import type { Distribution, Group, Report, ReportedFigure } from './report.ts';
 import { isBusy, readable, boundText, commitText, machineText } from './words.ts';
@@ -24,7 +24,7 @@ export function writeMarkdown(report: Report, compared: readonly Compared[]): st
   ].join('\n\n');
 }
 
-/** A sentence for the terminal and the head of the report. */
+/** Returns a sentence for the terminal and the top of the report. */
 export function summarise(compared: readonly Compared[]): string {
   const all = compared.flatMap(({ figures }) => figures);
   const missed = all.filter(({ figure }) => figure.verdict === 'MISS').length;

@@ -1,4 +1,4 @@
-/** A group's figures as one SVG: the measurements, the floor and the limit. */
+/** Draws a group's figures as one SVG: the measurements, the floor and the limit. */
 import { scaleLinear } from 'd3-scale';
 import type { Distribution, Group, ReportedFigure } from './report.ts';
 import { readable, boundText } from './words.ts';
@@ -10,10 +10,13 @@ const head = 34;
 const rowHeight = 30;
 const axis = 34;
 const legend = 30;
-/** If there are more samples than `mostDots`, columns are drawn instead of dots. */
+/** The most samples that are drawn as dots. More samples are drawn as columns. */
 const mostDots = 120;
 const columns = 80;
-/** A limit beyond this multiple of all measurements would leave no space for them. */
+/**
+ * A limit that is larger than all measurements by more than this factor is not drawn to scale, because it would leave
+ * no space for the measurements.
+ */
 const far = 3;
 
 const styleSheet = `
@@ -38,7 +41,7 @@ text { fill: var(--text); }
 .value { fill: var(--text); }
 .kept { fill: var(--back); stroke: var(--text); stroke-width: 1.5; }`;
 
-/** One line of a panel: a distribution, or a single value as a bar from zero. */
+/** One row of a panel: a distribution, or a single value drawn as a bar from zero. */
 interface Row {
   label: string;
   kind: 'floor' | 'ours';
@@ -51,14 +54,14 @@ interface Panel {
   unit: string;
   limit: number;
   rows: Row[];
-  /** The figure's value and the kept value, if their unit is that of this axis. */
+  /** The figure's value and the kept value, if they have the unit of this axis. */
   value?: number;
   before?: number | undefined;
 }
 
 type Scale = (value: number) => number;
 
-/** `before` returns a figure's kept value, if it can be compared. */
+/** Draws a group. The function `before` returns a figure's kept value, if it can be compared. */
 export function plotGroup(
   { name, figures }: Group,
   before: (figure: ReportedFigure) => number | undefined = () => undefined,
@@ -117,7 +120,7 @@ function drawPanel(panel: Panel): string {
   ].join('');
 }
 
-/** From the smallest to the largest visible value; larger values are drawn at the edge. */
+/** Returns a scale from the smallest to the largest visible value. Larger values are drawn at the edge. */
 function scaleOf({ rows, limit, value = limit, before = limit }: Panel) {
   const lows = rows.map(({ distribution }) => distribution?.least ?? 0);
   const highs = rows.map((row) => row.distribution?.p95 ?? row.value);
@@ -160,7 +163,7 @@ function drawRow(row: Row, scale: Scale, top: number, most: number): string {
   ].join('');
 }
 
-/** Draws a dot; dots are spread over the row's height, so that dots of equal values are visible. */
+/** Draws a dot. Dots are spread over the row's height, so that dots with equal values are all visible. */
 function drawDot(x: number, middle: number, { kind, index }: { kind: string; index: number }) {
   const offset = ((index * 7) % 15) - 7;
   return `<circle class="dot ${kind}" cx="${px(x)}" cy="${middle + offset}" r="2.5"/>`;

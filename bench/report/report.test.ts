@@ -29,7 +29,7 @@ const run = {
   load: 0.1,
 };
 
-/** 25 pairs: the floor around 100 ms, and Liminal's values as a multiple. */
+/** Makes 25 pairs: the floor is about 100 ms, and Liminal's values are a multiple of it. */
 const pairs = (ratio: number) =>
   Array.from({ length: 25 }, (_, index) => {
     const floor = 95 + ((index * 7) % 11);
@@ -61,7 +61,7 @@ const groupOf = (figures: Figure[], more: Partial<Group> = {}): Group => ({
 const reportOf = (groups: Group[], on = machine): Report => ({ version: 1, machine: on, groups });
 
 describe('a figure', () => {
-  test('of pairs is their median ratio, with both sides and the bound’s place relative to the floor', () => {
+  test('a figure of pairs is their median ratio, and shows both sides and the limit that follows from the floor', () => {
     const { value, interval, floor, verdict } = reportFigure(ratio(1.05));
     expect(value).toBeCloseTo(1.05, 5);
     expect(interval?.[0]).toBeLessThan(1.05);
@@ -71,7 +71,7 @@ describe('a figure', () => {
     expect(verdict).toBe('ok');
   });
 
-  test('of rates is a share in percent, and misses a bound from below', () => {
+  test('a figure of rates is a share in percent, and misses its bound if the share is smaller', () => {
     const figure = {
       name: 'a',
       detail: '',
@@ -84,7 +84,7 @@ describe('a figure', () => {
     });
   });
 
-  test('of added time is the difference of the percentiles', () => {
+  test('a figure of added time is the difference of the percentiles', () => {
     const floor = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     const added = addedOf({ floor, ours: floor.map((ms) => ms + 2) }, 50, 5);
     expect(added).toMatchObject({ value: 2, floor: { limit: 11 } });
@@ -92,11 +92,11 @@ describe('a figure', () => {
     expect(added.interval[1]).toBeGreaterThan(2);
   });
 
-  test('that is not a number is an error that names it', () => {
+  test('if a figure is not a number, the error contains the figure’s name', () => {
     expect(() => reportFigure(single(Number.NaN))).toThrow('"resident" is NaN');
   });
 
-  test('of few samples has the samples’ range as its interval; of many samples, a range near its percentile', () => {
+  test('the interval of a figure with few samples is their whole range; with many samples, a range near the percentile', () => {
     expect(intervalOf([3, 1, 2], 50)).toEqual([1, 3]);
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     expect(intervalOf(many, 50)).toEqual([469, 530]);
@@ -114,14 +114,14 @@ describe('a figure compared with an earlier report', () => {
     expect(against(ratio(1.25), ratio(1.05))).toBe('better');
   });
 
-  test('is the same if it changes by at most 5 %, or if the intervals overlap', () => {
+  test('a figure is the same if it changes by at most 5 %, or if the intervals overlap', () => {
     expect(against(ratio(1.05), ratio(1.09))).toBe('same');
     const wide = [1, 1.4, 1, 1.4, 1, 1.4].map((times) => ({ floor: 100, ours: 100 * times }));
     const noisy = { name: 'Claude | warm', detail: '', ...ratioOf(wide, 1.1) };
     expect(against(ratio(1.05), noisy)).toBe('same');
   });
 
-  test('a share that falls is worse', () => {
+  test('a share that has fallen is worse', () => {
     const share = (ours: number): Figure => {
       const all = Array.from({ length: 10 }, () => ({ floor: 100, ours }));
       return { name: 'share', detail: '', ...shareOf(all, 50, 'deltas/s') };
@@ -129,27 +129,27 @@ describe('a figure compared with an earlier report', () => {
     expect(against(share(80), share(60))).toBe('worse');
   });
 
-  test('a single value has changed only beyond 10 %, and any figure only beyond 2 % of its bound', () => {
+  test('a single value is the same up to a change of 10 %, and every figure up to a change of 2 % of its bound', () => {
     expect(against(single(100), single(109))).toBe('same');
     expect(against(single(100), single(115))).toBe('worse');
     expect(against(single(1), single(3))).toBe('same');
   });
 
-  test('is worse if there is one loss, and no loss is allowed', () => {
+  test('if no loss is allowed, a figure with one loss is worse', () => {
     expect(against(single(0, '', 0), single(1, '', 0))).toBe('worse');
   });
 
-  test('another machine’s ratios are compared, its absolute figures are not', () => {
+  test('ratios of another machine are compared, and its absolute figures are not', () => {
     expect(against(ratio(1.05), ratio(1.25), other)).toBe('worse');
     expect(against(single(100), single(50), other)).toBe('apart');
   });
 
-  test('a figure that is missing in the earlier report, or had another unit, is new', () => {
+  test('a figure that the earlier report lacks, or lists with another unit, is new', () => {
     expect(against(single(100), ratio(1))).toBe('new');
     expect(against(single(100, 'KiB'), single(100))).toBe('new');
   });
 
-  test('the newest report of this machine is used; without one, the newest report of any machine', () => {
+  test('a figure is compared with this machine’s newest report, or, if this machine has none, with any machine’s newest report', () => {
     const at = (day: string, on: Machine) =>
       reportOf([groupOf([single(1)], { run: { ...run, at: `2026-11-${day}T00:00:00.000Z` } })], on);
     const all = [at('01', machine), at('03', other), at('02', machine)];
@@ -160,7 +160,7 @@ describe('a figure compared with an earlier report', () => {
 });
 
 describe('a kept report', () => {
-  test('has no samples, and complete groups replace earlier ones', async () => {
+  test('a kept report contains no samples, and its groups are replaced only by complete groups', async () => {
     const folder = await makeFolder();
     const of = (name: string, value: number, more = {}) =>
       groupOf([single(value), ratio(1)], { name, ...more });
@@ -176,14 +176,14 @@ describe('a kept report', () => {
     expect(JSON.stringify(kept)).not.toContain('samples');
   });
 
-  test('is a file for each machine', async () => {
+  test('each machine has one file for its kept report', async () => {
     const folder = await makeFolder();
     await storeReport(reportOf([groupOf([single(1)])]), folder);
     await storeReport(reportOf([groupOf([single(1)])], other), folder);
     expect(await readStoredReports(folder)).toHaveLength(2);
   });
 
-  test('of another version, or damaged, is an error that names the file', async () => {
+  test('if a kept report is damaged or has another version, the error contains the file’s name', async () => {
     const folder = await makeFolder();
     const old = { ...reportOf([]), version: 0 };
     await writeFile(join(folder, 'old.json'), JSON.stringify(old));
@@ -192,7 +192,7 @@ describe('a kept report', () => {
     );
   });
 
-  test('is empty if nothing was kept', async () => {
+  test('if no report was kept, the list of kept reports is empty', async () => {
     expect(await readStoredReports(join(await makeFolder(), 'none'))).toEqual([]);
     expect(mergeGroups(undefined, reportOf([])).groups).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe('the report as Markdown', () => {
   const write = (report: Report, kept: Report[] = []): string =>
     writeMarkdown(report, compareReport(report, kept));
 
-  test('shows machine, commit, verdicts, median and P95 of both sides', () => {
+  test('the report shows the machine, the commit, the verdicts, and the median and P95 of both sides', () => {
     const text = write(reportOf([groupOf([ratio(1.05)])]));
     expect(text).toContain(
       '2 × Test CPU @ 2 GHz, 24 GiB, Node 24.0.0, kernel 6.1; commit abcdef01',
@@ -214,7 +214,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('![Measurements, floor and limit of one](one.svg)');
   });
 
-  test('first lists the figures that miss their bound or are worse than the kept figures', () => {
+  test('the report first lists the figures that miss their bound or are worse than the kept figures', () => {
     const kept = withoutSamples(reportOf([groupOf([ratio(1), single(100)])]));
     const report = reportOf([groupOf([ratio(1.2), single(130)])]);
     const text = write(report, [kept]);
@@ -228,7 +228,7 @@ describe('the report as Markdown', () => {
     expect(text).toContain('on this machine, Node 24.0.0, load 0.1');
   });
 
-  test('reports a crashed group with its error, a busy machine, and an unclean tree', () => {
+  test('the report mentions a crashed group with its error, a busy machine, and uncommitted changes', () => {
     const busy = { ...run, load: 3, isClean: false };
     const crashed = groupOf([], { ended: 'crashed', error: 'Redis is gone.', run: busy });
     const report = reportOf([crashed]);
@@ -238,7 +238,7 @@ describe('the report as Markdown', () => {
     expect(summarise(compareReport(report, []))).toContain('The group one crashed.');
   });
 
-  test('names the machine of the kept figures if that is another machine', () => {
+  test('if the kept figures are from another machine, the report says from which machine', () => {
     const text = write(reportOf([groupOf([single(1)])]), [reportOf([groupOf([single(2)])], other)]);
     expect(text).toContain('on another machine (2 × Other CPU, 24 GiB)');
     expect(text).toContain('| 2 MiB | apart |');
@@ -248,16 +248,16 @@ describe('the report as Markdown', () => {
 describe('a plot', () => {
   const count = (svg: string, what: RegExp): number => svg.match(what)?.length ?? 0;
 
-  test('draws both sides, a dot for each measurement, and the limit', () => {
+  test('a plot shows both sides, a dot for each measurement, and the limit', () => {
     const svg = plotGroup(groupOf([ratio(1.05)]));
     expect(count(svg, /<circle class="dot floor"/g)).toBe(25);
-    // The legend has one more dot.
+    // The legend contains one more dot.
     expect(count(svg, /<circle class="dot ours"/g)).toBe(26);
     expect(svg).toContain('≤ limit 110 ms');
     expect(svg).toContain('Claude | warm');
   });
 
-  test('draws columns for many measurements, and prints how many are beyond its edge', () => {
+  test('a plot shows many measurements as columns, and prints how many measurements are beyond the edge', () => {
     const samples = Array.from({ length: 1_000 }, (_, index) => (index < 970 ? index % 10 : 500));
     const figure = { name: 'many', unit: 'ms', bound: { atMost: 20 }, detail: '' };
     const svg = plotGroup(groupOf([{ ...figure, ...percentileOf(samples, 50) }]));
@@ -265,15 +265,15 @@ describe('a plot', () => {
     expect(svg).toContain('>+30<');
   });
 
-  test('points to a limit that is far beyond all measurements', () => {
+  test('if the limit is far beyond all measurements, the plot points to the limit with an arrow', () => {
     expect(plotGroup(groupOf([single(1)]))).toContain('limit 120 MiB →');
   });
 
-  test('draws a single value as a bar, with the kept value', () => {
+  test('a plot shows a single value as a bar, with a mark for the kept value', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
-    // The only mark is in the legend.
+    // Only the legend contains this mark.
     expect(count(plotGroup(group), /class="kept"/g)).toBe(1);
     expect(
       count(
@@ -283,7 +283,7 @@ describe('a plot', () => {
     ).toBe(2);
   });
 
-  test('is complete, escaped and within its frame for arbitrary input', () => {
+  test('for arbitrary input, a plot is complete and escaped, and nothing is outside its border', () => {
     const figures = [single(0, '', 0), single(1, '<b>', 0), single(-1), ratio(1)];
     const svg = plotGroup(groupOf(figures));
     expect(svg).not.toMatch(/NaN|Infinity|undefined|<b>/);
@@ -295,7 +295,7 @@ describe('a plot', () => {
   });
 });
 
-test('a report is written as Markdown, JSON that can be read again, and a plot for each group', async () => {
+test('a report is written as Markdown, as JSON that can be read again, and as a plot for each group', async () => {
   const folder = join(await makeFolder(), nameFolder(run));
   expect(folder).toMatch(/2026-11-28T17-00-00-abcdef01$/);
   const report = reportOf([groupOf([ratio(1)]), groupOf([], { name: 'none', ended: 'crashed' })]);

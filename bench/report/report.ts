@@ -4,7 +4,7 @@ import { type Figure, meets, percentile } from '../parts/figure.ts';
 
 const Interval = z.tuple([z.number(), z.number()]);
 
-/** Repeated measurements; a kept report has no samples. */
+/** A summary of repeated measurements. A kept report has no samples. */
 const Distribution = z.object({
   count: z.number().int(),
   median: z.number(),
@@ -18,18 +18,18 @@ export type Distribution = z.infer<typeof Distribution>;
 const ReportedFigure = z.object({
   name: z.string(),
   value: z.number(),
-  /** `×`, `%` and counts (an empty unit) are comparable across machines. */
+  /** The unit. Values in `×`, in `%` and without a unit (counts) are comparable across machines. */
   unit: z.string(),
   bound: z.union([z.object({ atMost: z.number() }), z.object({ atLeast: z.number() })]),
   verdict: z.enum(['ok', 'MISS']),
   detail: z.string(),
-  /** The interval in which the value of another run would be in 95 of 100 cases, estimated from the samples. */
+  /** The interval that would contain the value of another run in 95 of 100 cases, estimated from the samples. */
   interval: Interval.optional(),
   /** The measurements behind the value, in its unit. */
   distribution: Distribution.optional(),
   /**
-   * The two series of values that were compared in the same run, in their own unit; the bound is met if the median of
-   * `ours` is at most `limit`.
+   * The two series of values that were compared in the same run, both in `unit`. The figure meets its bound if the
+   * median of `ours` is at most `limit`.
    */
   floor: z
     .object({ unit: z.string(), floor: Distribution, ours: Distribution, limit: z.number() })
@@ -46,7 +46,7 @@ const Run = z.object({
   isClean: z.boolean(),
   node: z.string(),
   kernel: z.string(),
-  /** Processes that ran or waited for a core, over the minute before the measurement. */
+  /** The average number of processes that ran or waited for a core in the minute before the measurement. */
   load: z.number(),
 });
 export type Run = z.infer<typeof Run>;
@@ -54,7 +54,7 @@ export type Run = z.infer<typeof Run>;
 const Group = z.object({
   name: z.string(),
   run: Run,
-  /** How the group ended, which explains missing figures. */
+  /** How the group ended. A group that did not end as `whole` may lack figures. */
   ended: z.enum(['whole', 'crashed', 'interrupted']),
   error: z.string().optional(),
   figures: z.array(ReportedFigure),
@@ -76,7 +76,7 @@ export const Report = z.object({
 });
 export type Report = z.infer<typeof Report>;
 
-/** Throws for a value that is not a number, because its measurements are missing. */
+/** Converts a figure for the report. Throws if the value is not a number, because measurements are then missing. */
 export function reportFigure(figure: Figure): ReportedFigure {
   const { name, value, unit, bound, detail, samples, interval, floor } = figure;
   if (!Number.isFinite(value)) throw new Error(`"${name}" is ${value}: ${detail}`);
@@ -100,7 +100,7 @@ export function reportFigure(figure: Figure): ReportedFigure {
   };
 }
 
-/** The report as it is kept: a few numbers for each figure instead of all measurements. */
+/** Returns the report in the form in which it is kept: a few numbers for each figure instead of all measurements. */
 export function withoutSamples(report: Report): Report {
   const text = JSON.stringify(report, (key, value: unknown) =>
     key === 'samples' ? undefined : value,
@@ -119,5 +119,5 @@ function distributionOf(samples: readonly number[]): Distribution {
   };
 }
 
-/** More digits are noise. */
+/** Rounds a number to 5 digits, because more digits are noise. */
 const short = (value: number): number => Number(value.toPrecision(5));

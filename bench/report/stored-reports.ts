@@ -1,4 +1,7 @@
-/** Kept reports: one file for each machine, in the repository, so that changes of figures belong to commits. */
+/**
+ * Stores kept reports in the repository, one file for each machine, so that each change of the figures belongs to a
+ * commit.
+ */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,14 +9,14 @@ import { type Machine, Report, withoutSamples } from './report.ts';
 
 const reportFolder = fileURLToPath(new URL('../kept', import.meta.url));
 
-/** Throws for a file that is not a report of this version, and names it. */
+/** Reads all kept reports. If a file is not a report of this version, throws an error that contains the file's name. */
 export async function readStoredReports(folder = reportFolder): Promise<Report[]> {
   const names = await readdir(folder).catch(() => []);
   const files = names.filter((name) => name.endsWith('.json')).toSorted();
   return Promise.all(files.map(async (name) => readReport(join(folder, name))));
 }
 
-/** Replaces groups in the machine's file by the groups that this report has measured completely. Returns the file. */
+/** Replaces, in the machine's file, the groups that this report has measured completely. Returns the file's path. */
 export async function storeReport(report: Report, folder = reportFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${nameOf(report.machine)}.json`);
@@ -24,7 +27,10 @@ export async function storeReport(report: Report, folder = reportFolder): Promis
   return file;
 }
 
-/** Groups that did not complete are not kept. */
+/**
+ * Adds a report's complete groups to an earlier report, and replaces groups that have the same name. Groups that did
+ * not complete are not added.
+ */
 export function mergeGroups(earlier: Report | undefined, report: Report): Report {
   const whole = report.groups.filter(({ ended }) => ended === 'whole');
   const others = (earlier?.groups ?? []).filter(
@@ -34,7 +40,7 @@ export function mergeGroups(earlier: Report | undefined, report: Report): Report
   return { ...report, groups };
 }
 
-/** The machine's name as a file name. */
+/** Returns a file name for the machine. */
 function nameOf({ cores, cpu, memoryGiB }: Machine): string {
   return `${cores} ${cpu} ${memoryGiB} GiB`
     .toLowerCase()

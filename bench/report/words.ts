@@ -1,8 +1,8 @@
-/** Figures in words, for the terminal, the report and its plots. */
+/** Formats figures for the terminal, the report and its plots. */
 import type { Figure } from '../parts/figure.ts';
 import type { Machine, Run } from './report.ts';
 
-/** With as many digits as people read: `1,234,000`, `17.64`, `0.00006`. */
+/** Formats a number with at most four significant digits: `1,234,000`, `17.64`, `0.00006`. */
 export function readable(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 4 });
 }
@@ -20,7 +20,7 @@ export function commitText({ commit, isClean }: Pick<Run, 'commit' | 'isClean'>)
   return isClean ? commit : `${commit} with changes`;
 }
 
-/** Whether other work must have disturbed the measurement. */
+/** Whether the load was so high that other programs must have disturbed the measurement. */
 export function isBusy({ load }: Run, { cores }: Machine): boolean {
   return load > cores / 2;
 }

@@ -24,7 +24,7 @@ export async function writeReport(
   }
 }
 
-/** The folder of a report that begins now; the names sort by time. */
+/** Returns the name of the folder for a report that begins now. The names sort by time. */
 export function nameFolder({ at, commit }: { at: string; commit: string }): string {
   return `${at.slice(0, 19).replaceAll(':', '-')}-${commit}`;
 }

@@ -1,7 +1,7 @@
 /**
- * An agent that speaks ACP on stdio until its input ends. The first word of a prompt selects its action: `work` (tools,
- * whose calls always have new ids), `run` (a terminal), `ask` (a permission), `hold` (writes until it is stopped);
- * anything else is answered with text.
+ * An agent that speaks ACP on stdio until its input ends. The first word of a prompt selects its action: `work` (calls
+ * tools, each time with new ids), `run` (uses a terminal), `ask` (requests a permission), `hold` (writes until the turn
+ * is stopped). For any other word, the agent answers with text.
  */
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';

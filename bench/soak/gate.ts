@@ -1,10 +1,10 @@
-/** A gate that sessions enter and leave, and that is closed now and then until all have left. */
+/** A gate with sessions inside. From time to time, the gate closes until all sessions have left. */
 export class Gate {
   #inside = 0;
   #closed: PromiseWithResolvers<void> | undefined;
   #emptied: PromiseWithResolvers<void> | undefined;
 
-  /** Runs `act` inside; waits while the gate is closed. */
+  /** Runs `act` inside the gate. If the gate is closed, waits until it opens. */
   async enter<T>(act: () => Promise<T>): Promise<T> {
     while (this.#closed !== undefined) await this.#closed.promise;
     this.#inside += 1;
@@ -16,7 +16,7 @@ export class Gate {
     }
   }
 
-  /** Closes the gate, and runs `act` when all have left. */
+  /** Closes the gate, runs `act` when all sessions have left, and opens the gate again. */
   async whenEmpty<T>(act: () => Promise<T>): Promise<T> {
     const [closed, emptied] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     this.#closed = closed;

@@ -3,11 +3,14 @@ import type { ServerMessage } from '@liminal/protocol';
 import type { Pace } from './pace.ts';
 import { type Project, SoakSession } from './soak-session.ts';
 
-/** The messages of an endless session, repeated. */
+/**
+ * The messages of a session that runs for the whole duration; after the last message, the session starts again with the
+ * first.
+ */
 const round = ['work', 'say', 'work', 'ask', 'work', 'say', 'run', 'work', 'say', 'hold'];
 /** The number of turns of a short session. */
 const turns = 5;
-/** The number of turns of a session of Claude Code, whose model gets every turn each time. */
+/** The number of turns of a session of Claude Code. Each request to its model contains all earlier turns. */
 const claudeTurns = 20;
 const demoScenes = ['fix', 'plan', 'explain', 'build', 'approve'];
 const pages = 3;
@@ -20,7 +23,7 @@ export interface Counts {
 
 interface LoadOptions {
   project: Project;
-  /** When turns begin, and when visitors come. */
+  /** The pace at which turns begin, and the pace at which visitors come. */
   turnPace: Pace;
   visitPace: Pace;
   claudePace: Pace;
@@ -31,14 +34,14 @@ interface LoadOptions {
 export class Load {
   readonly counts: Counts = { turns: 0, connects: 0, errors: 0 };
   readonly #options: LoadOptions;
-  /** The sessions that visitors read, and the cursors with which they left. */
+  /** The sessions that visitors read, each with the cursor of the last visit. */
   readonly #shown = new Map<string, string | undefined>();
 
   constructor(options: LoadOptions) {
     this.#options = options;
   }
 
-  /** Resolves when all have left. */
+  /** Runs the load; resolves when all users have left. */
   async run(): Promise<void> {
     const { turnPace, visitPace, claudePace } = this.#options;
     await Promise.all([
@@ -53,7 +56,7 @@ export class Load {
     ]);
   }
 
-  /** Starts again after an error. */
+  /** Repeats `act` until the pace ends. An error is counted, and does not end the repetition. */
   async #repeat(pace: Pace, act: () => Promise<void>): Promise<void> {
     while (!pace.isOver) {
       try {
@@ -65,7 +68,7 @@ export class Load {
     }
   }
 
-  /** One session and one agent process for the whole duration. */
+  /** Runs one session with one agent process for the whole duration. */
   async #talkOn(): Promise<void> {
     const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
@@ -75,7 +78,7 @@ export class Load {
     await this.#end(talk);
   }
 
-  /** A session that is closed, opened again, and closed. */
+  /** Runs a session that is closed, opened again, and closed. */
   async #comeAndGo(): Promise<void> {
     const talk = await this.#begin('soak');
     this.#shown.set(talk.sessionId, undefined);
@@ -121,7 +124,7 @@ export class Load {
     });
   }
 
-  /** A visit to the page: lists the sessions, reads one session back, searches, and leaves. */
+  /** Visits the page: lists the sessions, reads one session from its end towards its start, searches, and leaves. */
   async #visit(): Promise<void> {
     const { connection, projectDir } = this.#options.project;
     const visits = this.counts.connects;

@@ -7,7 +7,10 @@ interface PaceOptions {
   lastsMs: number;
 }
 
-/** Lets one caller at a time through its gate, in the order of their calls, and the next one `everyMs` later. */
+/**
+ * Lets one caller at a time through its gate, in the order of their calls. Between two callers, at least `everyMs`
+ * pass.
+ */
 export class Pace {
   readonly #options: PaceOptions;
   readonly #ends: number;
@@ -22,7 +25,10 @@ export class Pace {
     return performance.now() >= this.#ends;
   }
 
-  /** Runs `act` in its turn. If the machine was slow, the lost time is not made up for. */
+  /**
+   * Runs `act` when it is the caller's turn. If the machine was slow, later callers do not run sooner to make up for
+   * the lost time.
+   */
   async do<T>(act: () => Promise<T>): Promise<T> {
     const now = performance.now();
     this.#next = Math.max(this.#next + this.#options.everyMs, now);

@@ -1,12 +1,12 @@
 export interface Sample {
-  /** Minutes since the start. */
+  /** The minutes since the start. */
   minutes: number;
   /** The server's memory in use after garbage collection, and its resident memory. */
   usedMiB: number;
   residentMiB: number;
 }
 
-/** The rise of one series over the last half of the time, in MiB a minute, by least squares. */
+/** Returns how fast one series rose over the last half of the time, in MiB a minute, by least squares. */
 export function slopeOfLastHalf(
   samples: readonly Sample[],
   what: 'usedMiB' | 'residentMiB',

@@ -31,7 +31,7 @@ export class SoakSession {
     return talk;
   }
 
-  /** Resolves at the turn's end; rejects if the turn does not end as expected. */
+  /** Sends a message; resolves at the turn's end, and rejects if the turn does not end as expected. */
   async sendTurn(message: string): Promise<void> {
     const turn = Promise.withResolvers<void>();
     this.#turn = turn;

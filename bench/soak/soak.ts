@@ -39,7 +39,9 @@ interface SoakOptions {
   onError: (error: unknown) => void;
 }
 
-/** Runs a server as users do, under a mixed load for so many minutes, and measures its memory throughout. */
+/**
+ * Runs a server as users do, under a mixed load for the given number of minutes, and measures its memory throughout.
+ */
 export async function soak(options: SoakOptions): Promise<Soaked> {
   const workspace = await makeWorkspace({ [file]: 'export const load = () => 1;\n' });
   const api = await startMessagesApi({ script: answerClaude });
@@ -81,10 +83,10 @@ async function makeDataDir({ home, projectDir }: Workspace): Promise<string> {
   return dataDir;
 }
 
-/** A tool call, and then text. */
+/** Answers as Claude Code's model: first with a tool call, and after the tool's result with text. */
 function answerClaude(request: MessagesRequest) {
   const { toolResults, body } = request;
-  // The recorded requests stay in memory, so their long parts are emptied.
+  // The recorded requests stay in memory, so remove their long parts.
   Object.assign(body, { messages: [], tools: [], system: [] });
   if (Object.keys(toolResults).length > 0) return reply('It reads well.');
   return reply([text('Let me look.'), toolUse('Read', { file_path: file })]);
@@ -97,7 +99,7 @@ async function sampleDuring(
   const samples: Sample[] = [];
   const begun = performance.now();
   const take = async (): Promise<void> => {
-    // Measured between turns, because memory of running turns is not a leak.
+    // Measure between turns, because the memory of a running turn is not a leak.
     const usedMiB = await gate.whenEmpty(async () => server.usedMiB());
     const minutes = (performance.now() - begun) / 60_000;
     const sample = { minutes, usedMiB, residentMiB: server.residentMiB };

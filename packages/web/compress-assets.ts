@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-/** Files worth compressing; images and fonts are compressed already. */
+/** The kinds of files that are worth compressing. Images and fonts are already compressed. */
 const kinds = new Set(['.css', '.html', '.js', '.json', '.svg', '.txt']);
-/** Smaller files (bytes) fit into one packet anyway. */
+/** Files with fewer bytes than this fit into one packet even if they are not compressed. */
 const least = 1024;
 
-/** Level 11 would delay the first start: it takes seven times as long, for 7 % less. */
+/** The quality of brotli. Level 11 would take seven times as long, which delays the first start, and saves only 7 %. */
 const brotliQuality = 9;
 
 const packers = {
@@ -24,8 +24,8 @@ const packers = {
 };
 
 /**
- * Writes a brotli and a gzip copy of each file of the build, so that the server compresses nothing per request. Uses
- * Node's compression, so no plugin is needed.
+ * Writes a brotli and a gzip copy of each file of the build, so that the server need not compress a file per request.
+ * Uses Node's compression, so no plugin is needed.
  */
 export function compressAssets(): Plugin {
   let folder = '';

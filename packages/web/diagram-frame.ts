@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const fileName = 'diagram-frame.html';
 
 /**
- * The page that draws diagrams (`src/diagram-frame`), as one file, since a page with an opaque origin can load no other
- * file of ours. It is built again for each build, and once for `vite dev`.
+ * Builds the page that draws diagrams (`src/diagram-frame`) as one file, since a page with an opaque origin can load no
+ * other file of ours. The page is built again for each build, and once for `vite dev`.
  */
 export function diagramFrame(): Plugin {
   return {
@@ -56,9 +56,12 @@ async function buildFrame(): Promise<string> {
   return page(chunk.code);
 }
 
-/** The page's HTML. Its policy applies in addition to the server's (`static.ts`), and allows only this script. */
+/**
+ * Returns the page's HTML. The policy in the HTML applies in addition to the server's policy (`static.ts`), and allows
+ * only this script.
+ */
 function page(code: string): string {
-  // Escaped, so that nothing in the script ends the element.
+  // Escape the script, so that no text in it ends the script element.
   const script = code
     .replaceAll('\r', '')
     .replaceAll('</script', '<\\/script')

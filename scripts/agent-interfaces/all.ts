@@ -1,10 +1,10 @@
-/** All names that the agents declare, compared with the rows. */
+/** Compares all names that the agents declare with the rows. */
 import * as claude from './claude-code.ts';
 import * as codex from './codex.ts';
 import { claudeNames, codexNames } from './declared.ts';
 import { findProblems } from './row.ts';
 
-/** Runs Codex, which generates files with its types. */
+/** Returns all differences. Runs Codex, which writes its types as files. */
 export function findAllProblems(): string[] {
   const claudes = claudeNames();
   const codexs = codexNames();

@@ -88,7 +88,7 @@ export const claudeMessages: Section = {
   ],
 };
 
-/** Requests in both directions. */
+/** The requests in both directions: from Liminal to Claude Code, and from Claude Code to Liminal. */
 export const claudeRequests: Section = {
   title: 'Claude Code: control requests',
   rows: [

@@ -1,4 +1,7 @@
-/** The names that the agents declare: Claude Code's SDK in its types, Codex in the types that it generates. */
+/**
+ * Reads the names that the agents declare: Claude Code's SDK declares them in its types, and Codex in the types that it
+ * generates.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,7 @@ export function readClaudeNames(types: string): ClaudeNames {
     return subtypes.length === 0 ? [type] : subtypes.map((subtype) => `${type}/${subtype}`);
   });
   return {
-    // A replayed message of the user has the same type as the message itself.
+    // A message of the user that is replayed has the same type as when it is first sent.
     messages: unique(messages),
     requests: membersOf(types, 'SDKControlRequestInner').flatMap((name) =>
       fieldOf(name, 'subtype'),
@@ -67,7 +70,7 @@ function readCodexNames(typesOf: (file: string) => string): CodexNames {
   };
 }
 
-/** Runs Codex to generate its types. */
+/** Runs Codex to generate its types, and returns the names in them. */
 export function codexNames(): CodexNames {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-codex-types-'));
   try {
@@ -83,7 +86,7 @@ export function codexNames(): CodexNames {
   }
 }
 
-/** The direct members of a union, without those of nested unions. */
+/** Returns the direct members of a union, without the members of nested unions. */
 function membersOf(types: string, name: string): string[] {
   const union = new RegExp(`^(?:export )?declare type ${name} = ([\\w |.]+);$`, 'm').exec(
     types,
@@ -100,7 +103,7 @@ function bodyOf(types: string, name: string): string {
   return types.slice(from, types.indexOf('\n}', from));
 }
 
-/** The fields and methods of a type, without nested ones. */
+/** Returns the fields and methods of a type, without those of nested types. */
 const fieldsIn = (body: string): string[] => [...body.matchAll(/^ {4}(\w+)\??[(:]/gm)].map(first);
 
 const literalsIn = (values: string): string[] => [...values.matchAll(/'([^']+)'/g)].map(first);

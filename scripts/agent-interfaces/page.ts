@@ -1,4 +1,4 @@
-// docs/agent-interfaces.md, generated from the rows.
+// Writes docs/agent-interfaces.md from the rows.
 import {
   claudeFunctions,
   claudeMessages,

@@ -1,14 +1,14 @@
 /**
  * How Liminal handles a part of an agent's interface. `used`: Liminal calls, answers or handles the name. `shown`:
  * users see the content. `kept`: the log contains the value unchanged, and no client shows it. `passed by`: Liminal
- * receives the value and drops it. `not used`: Liminal never requests the name, or rejects it.
+ * receives the value and ignores it. `not used`: Liminal never requests the name, or rejects it.
  */
 export type State = 'used' | 'shown' | 'kept' | 'passed by' | 'not used';
 
-/** Names that are handled alike, and the reason. */
+/** Names that Liminal handles in the same way, and the reason. */
 export type Row = readonly [state: State, names: string, because: string];
 
-/** One kind of names in an agent's interface: each declared name has exactly one row. */
+/** One kind of names in an agent's interface. Each declared name is in exactly one row. */
 export interface Section {
   title: string;
   rows: readonly Row[];
@@ -16,11 +16,11 @@ export interface Section {
 
 export const namesIn = ([, names]: Row): string[] => names.split(' ');
 
-/** The state of each name. */
+/** Returns the state of each name. */
 export const statesOf = ({ rows }: Section): Map<string, State> =>
   new Map(rows.flatMap((row) => namesIn(row).map((name) => [name, row[0]] as const)));
 
-/** The differences between the declared names and the rows, as sentences. */
+/** Returns a sentence for each difference between the declared names and the rows. */
 export function findProblems({ title, rows }: Section, declared: readonly string[]): string[] {
   const listed = rows.flatMap(namesIn);
   const twice = listed.filter((name, index) => listed.indexOf(name) !== index);

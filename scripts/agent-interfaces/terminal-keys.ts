@@ -2,11 +2,11 @@
 
 export interface TerminalKey {
   keys: string;
-  /** The key's effect, in the words of the terminal's own help (`?`). */
+  /** The key's effect, in the words of the help (`?`) that the terminal shows. */
   does: string;
   /** The equivalent in the page. */
   here: string;
-  /** Whether the terminal's help does not list the key. */
+  /** True if the terminal's help does not list the key. */
   unlisted?: true;
 }
 
@@ -16,12 +16,12 @@ const close = 'Close the window: the agent keeps working.';
 const tasks = 'Tasks are listed above the message, to-do lists in the conversation.';
 const whole = 'Open a call in the conversation.';
 
-/** Of Claude Code 2.1.332. */
+/** The keys of Claude Code 2.1.332. */
 export const claudeKeys: readonly TerminalKey[] = [
   { keys: '!', does: 'for shell mode', here: 'The same, at the start of a message.' },
   { keys: '/', does: 'for commands', here: 'The same.' },
   { keys: '@', does: 'for file paths', here: 'The same.' },
-  { keys: '/btw', does: 'for side question', here: 'The same.' },
+  { keys: '/btw', does: 'asks a side question', here: 'The same.' },
   {
     keys: 'esc esc',
     does: 'to clear input',

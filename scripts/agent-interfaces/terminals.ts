@@ -1,11 +1,17 @@
-/** The commands and keys of the agents' own terminals, with their places in Liminal: tables in docs/terminal-commands.md. */
+/**
+ * Lists the commands and keys of the agents' own terminals, each with its counterpart in Liminal. They become tables in
+ * docs/terminal-commands.md.
+ */
 import { useless } from '../../packages/agents/src/kinds/claude-code/commands.ts';
 import { terminalCommands as claudeCommands } from '../../packages/agents/src/kinds/claude-code/terminal-commands.ts';
 import { builtIn } from '../../packages/agents/src/kinds/codex/commands.ts';
 import { terminalCommands as codexCommands } from '../../packages/agents/src/kinds/codex/terminal-commands.ts';
 import { claudeKeys, codexKeys, type TerminalKey } from './terminal-keys.ts';
 
-/** The commands that Claude Code 2.1.332 lists for the SDK, with their other names, and Claude Code's own skills. */
+/**
+ * The commands that Claude Code 2.1.332 lists for the SDK, with the commands' other names, and the skills that are
+ * built into Claude Code.
+ */
 export const listedCommands: readonly string[] =
   `agents auto-mode-setup autocompact batch checkup claude-api clear code-review compact config context cost dataviz
   debug deep-research doctor effort fewer-permission-prompts goal init insights list-agents loop mcp model name new output-style
@@ -19,7 +25,7 @@ type Places = Readonly<Record<string, string>>;
 const allHere = (names: Iterable<string>, here: string): Places =>
   Object.fromEntries([...names].map((name) => [name, here]));
 
-/** The place of each terminal command in Liminal, by the terminal's title. */
+/** The counterpart of each terminal command in Liminal, by the terminal's title. */
 export const commandPlaces = {
   'Claude Code': {
     ...allHere(listedCommands, offered),
@@ -35,7 +41,7 @@ export const commandPlaces = {
   },
 } satisfies Record<string, Places>;
 
-/** The table of an agent's commands: commands with the same place in Liminal share a row. */
+/** Returns the table of an agent's commands. Commands with the same counterpart in Liminal share a row. */
 function commandTable([title, places]: readonly [string, Places]): string {
   const byPlace = Map.groupBy(Object.entries(places), ([, here]) => here);
   const rows = [...byPlace].map(([here, commands]) => {

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { takeOwnEnvironment } from '../../packages/cli/bin/own-environment.js';
 
 /**
- * Runs `./liminal acp` in this process, because an editor runs one process for each agent, and a second process would
- * double the memory. Sets the exit code.
+ * Runs `./liminal acp` in this process: an editor starts one process for each agent, and a second process for each
+ * agent would double the memory. Sets the exit code.
  * @param {string[]} args - The arguments after `acp`.
  */
 export async function acp(args) {
@@ -18,7 +18,7 @@ export async function acp(args) {
   if (status !== 0) {
     process.exitCode = 1;
   } else if (program === '') {
-    // Without a bundle, only the repository's own Node can run the sources.
+    // Without a bundle, the sources must run, and only the repository's own Node can run the sources.
     const { start } = await import('./start.mjs');
     Object.assign(process.env, own);
     await start(['acp', ...args]);

@@ -2,10 +2,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { onPath } from './programs.mjs';
 import { run } from './run.mjs';
 
-/** Debian asks this program whether a package may start its services; exit code 101 forbids it. */
+/** Debian asks this program whether a package may start its services. Exit code 101 means no. */
 const policy = '/usr/sbin/policy-rc.d';
 
-/** Whether packages can be installed without asking anyone. */
+/** Whether this process can install packages without asking a user. */
 export function canInstall() {
   return process.getuid?.() === 0 && onPath('apt-get', process.env) !== undefined;
 }

@@ -32,7 +32,7 @@ describe('the lockfile', () => {
     })
     .parse(JSON.parse(text));
 
-  test('the lockfile names no registry, so that every machine uses its own registry', () => {
+  test('the lockfile contains no address of a registry, so that every machine uses its own registry', () => {
     expect(text).not.toMatch(/"resolved": "http/);
   });
 
@@ -48,7 +48,7 @@ describe('the lockfile', () => {
 });
 
 describe('the installation', () => {
-  test('an installation is complete if it equals the lockfile', () => {
+  test('an installation is complete if it has the packages of the lockfile', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(true);
@@ -59,19 +59,19 @@ describe('the installation', () => {
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('an installation is stale if the lockfile has another version of a package', () => {
+  test('an installation is stale if the lockfile contains another version of a package', () => {
     lock({ 'node_modules/a': { version: '1.0.1' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('an installation is stale if the lockfile has a further package', () => {
+  test('an installation is stale if the lockfile contains a package that is not installed', () => {
     lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '1.0.0' } });
     record({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  test('a complete installation may lack packages for other machines, and the record of a workspace', () => {
+  test('an installation is complete even if it lacks packages for other machines and npm’s record of a workspace', () => {
     lock({
       '': {},
       'packages/x': { version: '0.1.0' },
@@ -99,7 +99,7 @@ describe('the sources of the web app', () => {
     'packages/web/index.html',
     'packages/web/src/main.tsx',
     'packages/web/vite.config.ts',
-  ])('change with %s', (file) => {
+  ])('the hash of the sources changes if %s changes', (file) => {
     const before = hashSources(folder, webSources);
     write(file, 'changed');
     expect(hashSources(folder, webSources)).not.toBe(before);
@@ -111,7 +111,7 @@ describe('the sources of the web app', () => {
     'packages/web/test/page.test.ts',
     'packages/web/node_modules/a/index.js',
     'packages/server/src/index.ts',
-  ])('do not change with %s', (file) => {
+  ])('the hash of the sources stays the same if %s changes', (file) => {
     const before = hashSources(folder, webSources);
     write(file, 'changed');
     expect(hashSources(folder, webSources)).toBe(before);
@@ -148,7 +148,7 @@ describe('the preparation for some tests', () => {
   const everything = ['services', 'browser', 'web', 'bundle'];
   const needs = (...only: string[]) => [...needsOf(root, only)].toSorted();
 
-  test('everything is prepared for all tests, and for a path without tests', () => {
+  test('everything is prepared for a run of all tests, and for a path without tests', () => {
     expect(needs()).toEqual(everything.toSorted());
     expect(needs('no/such/test.ts')).toEqual(everything.toSorted());
   });
@@ -171,21 +171,21 @@ describe('the preparation for some tests', () => {
     expect(needs('packages/web/test/setup.test.ts')).toEqual(['browser', 'web']);
   });
 
-  test('for several paths, the needs of all of them are prepared', () => {
+  test('for several paths, everything that one of them needs is prepared', () => {
     const both = ['packages/storage/test/redis-tasks.test.ts', 'packages/web/test/setup.test.ts'];
     expect(needs(...both)).toEqual(['browser', 'services', 'web']);
   });
 });
 
 describe('Chromium', () => {
-  test('CHROMIUM_PATH names the Chromium that is used', () => {
+  test('if CHROMIUM_PATH contains the path of a program, that Chromium is used', () => {
     const program = join(folder, 'my-chromium');
     writeFileSync(program, '');
     chmodSync(program, 0o755);
     expect(findChromium({ CHROMIUM_PATH: program })).toBe(program);
   });
 
-  test('a CHROMIUM_PATH that is not a program is an error', () => {
+  test('if CHROMIUM_PATH is not a program, an error says so', () => {
     expect(() => findChromium({ CHROMIUM_PATH: folder })).toThrow(/CHROMIUM_PATH/);
   });
 });
@@ -193,7 +193,7 @@ describe('Chromium', () => {
 describe('the servers that tests need', () => {
   const names = (env: NodeJS.ProcessEnv) => missingServices(env).map(({ name }) => name);
 
-  test('Redis or Valkey, PostgreSQL and Python are found in PATH', () => {
+  test('the programs of Redis or Valkey, PostgreSQL and Python are found in PATH', () => {
     for (const name of ['valkey-server', 'postgres', 'initdb', 'python3']) program(name);
     const found = { PATH: `/nowhere:${folder}` };
     expect(findRedis(found)).toBe(join(folder, 'valkey-server'));
@@ -203,7 +203,7 @@ describe('the servers that tests need', () => {
     expect(findRedis(found)).toBe(join(folder, 'redis-server'));
   });
 
-  test('a Python counts if it has redis-py', () => {
+  test('a Python is used only if it has redis-py', () => {
     const python = join(folder, 'python3');
     write('python3', `#!/bin/sh\n[ "$2" = 'import redis' ]\n`);
     chmodSync(python, 0o755);
@@ -212,7 +212,7 @@ describe('the servers that tests need', () => {
     expect(findPython({ PATH: folder })).not.toBe(python);
   });
 
-  test('services that the environment names need not be installed', () => {
+  test('a service whose address is in the environment need not be installed', () => {
     expect(names({ PATH: folder })).toContain('Redis');
     const urls = {
       LIMINAL_REDIS_URL: 'redis://one',
@@ -242,20 +242,23 @@ describe('the own Node', () => {
     expect(await runOwnNode(folder, ['script.mjs'])).toBe(128 + 15);
   });
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is passed %s', async (signal) => {
-    write(
-      'script.mjs',
-      `process.on('${signal}', () => process.exit(7));
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'the repository’s Node passes %s on to the script',
+    async (signal) => {
+      write(
+        'script.mjs',
+        `process.on('${signal}', () => process.exit(7));
        setInterval(() => {}, 1000);
        console.log('ready');`,
-    );
-    const { host } = startHost(`
+      );
+      const { host } = startHost(`
       import { runOwnNode } from ${moduleNamed('run-own-node.mjs')};
       process.exitCode = await runOwnNode(${JSON.stringify(folder)}, ['script.mjs']);`);
-    await once(host.stdout, 'data');
-    host.kill(signal);
-    expect(await once(host, 'exit')).toEqual([7, null]);
-  });
+      await once(host.stdout, 'data');
+      host.kill(signal);
+      expect(await once(host, 'exit')).toEqual([7, null]);
+    },
+  );
 
   test('a script inherits standard input and standard output', async () => {
     write('script.mjs', 'process.stdin.pipe(process.stdout)');
@@ -285,7 +288,7 @@ function program(name: string): void {
 
 const moduleNamed = (name: string): string => JSON.stringify(join(import.meta.dirname, name));
 
-/** Runs a module in its own process; `over` resolves with its output. */
+/** Runs a module in a process of its own. `over` resolves with the module's output. */
 function startHost(source: string) {
   write('host.mjs', source);
   const host = spawn(process.execPath, [join(folder, 'host.mjs')], {
@@ -300,7 +303,7 @@ function lock(packages: Packages): void {
   write('package-lock.json', JSON.stringify({ packages }));
 }
 
-/** Writes npm's record of an installation. */
+/** Writes the record that npm keeps of an installation. */
 function record(packages: Packages): void {
   write('node_modules/.package-lock.json', JSON.stringify({ packages }));
 }

@@ -5,8 +5,8 @@ import { ownNode } from './run-own-node.mjs';
 import { run } from './run.mjs';
 
 /**
- * Makes the server's bundle unless it exists. A bundled server starts in half the time, and does not need the
- * TypeScript compiler, which would stay in the server's memory.
+ * Builds the server's bundle if the bundle does not exist. A bundled server starts in half the time, and does not need
+ * the TypeScript compiler, which would stay in the server's memory.
  * @param {string} root
  */
 export async function bundleServer(root) {
@@ -14,7 +14,7 @@ export async function bundleServer(root) {
   try {
     await run(ownNode(root), [join(root, 'packages/cli/bin/make-bundle.js')], { stdio: 'ignore' });
   } catch {
-    // Ignore the error: without a bundle the server is only slower, and if the sources are broken, the server reports
-    // the error better.
+    // Ignore the error: without a bundle the server only starts more slowly. If the sources have an error, the server
+    // reports it better than the bundler.
   }
 }

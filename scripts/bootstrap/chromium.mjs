@@ -9,18 +9,20 @@ const places = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** Debian's Chromium without a window: the same engine, which shows a page in half the time. */
+/**
+ * The package of Debian's Chromium without a window: the same engine as Chromium, but it shows a page in half the time.
+ */
 const shell = 'chromium-headless-shell';
 
 /**
- * The browser for the page's own tests: the Chromium without a window if it is there or can be installed, otherwise the
- * whole one.
- * @param {string} whole - The path of the Chromium that `chromium()` has found.
- * @returns {Promise<string>} The path of its program.
+ * Resolves with the browser for the page's own tests: the Chromium without a window if it is installed or can be
+ * installed, otherwise the complete Chromium.
+ * @param {string} whole - The path of the complete Chromium, as `chromium()` returns it.
+ * @returns {Promise<string>} The path of the browser's program.
  */
 export async function headlessShell(whole) {
   const { env } = process;
-  // If CHROMIUM_PATH names a program, use that program.
+  // If CHROMIUM_PATH contains the path of a program, use that program.
   if (env.CHROMIUM_PATH) return whole;
   if (onPath(shell, env) === undefined && canInstall()) {
     await installPackages([shell]).catch(() => undefined);
@@ -29,8 +31,8 @@ export async function headlessShell(whole) {
 }
 
 /**
- * The Chromium for the browser tests; installs it if that needs no consent.
- * @returns {Promise<string>} The path of its program.
+ * Resolves with the Chromium for the browser tests. Installs Chromium if nobody must consent.
+ * @returns {Promise<string>} The path of Chromium's program.
  */
 export async function chromium() {
   const found = findChromium(process.env);
@@ -53,7 +55,7 @@ export async function chromium() {
 export function findChromium(env) {
   if (env.CHROMIUM_PATH) {
     if (isProgram(env.CHROMIUM_PATH)) return env.CHROMIUM_PATH;
-    throw new Error(`CHROMIUM_PATH names ${env.CHROMIUM_PATH}, which is not a program.`);
+    throw new Error(`CHROMIUM_PATH is ${env.CHROMIUM_PATH}, which is not a program.`);
   }
   return places.find(isProgram) ?? names.map((name) => onPath(name, env)).find(Boolean);
 }
@@ -66,7 +68,8 @@ async function installChromium() {
 }
 
 /**
- * Checks whether the program really starts: the package of some distributions only prints where to get the browser.
+ * Checks whether the program is really a browser that starts: in some distributions, the package contains only a
+ * program that prints where to get the browser.
  * @param {string} program
  */
 function runs(program) {

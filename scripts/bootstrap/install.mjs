@@ -7,22 +7,22 @@ import { run } from './run.mjs';
 /** @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, link?: boolean }} Entry */
 
 /**
- * Installs the dependencies unless the installation equals the lockfile.
+ * Installs the dependencies if the installed packages differ from the lockfile.
  * @param {string} root
  */
 export async function install(root) {
   if (!isInstalled(root)) {
     console.error('Installing dependencies (npm install) …');
-    // `npm install --no-save` also installs the versions of the lockfile; `npm ci` would first delete everything. Below
-    // the level `error`, npm on Node 20 warns about each package that needs the newer Node.
+    // Both `npm install --no-save` and `npm ci` install the versions of the lockfile, but `npm ci` would first delete
+    // `node_modules`. Below the level `error`, npm on Node 20 warns about each package that needs the newer Node.
     await run('npm', ['install', '--no-save', '--include=dev', '--loglevel=error'], { cwd: root });
   }
   if (ownNodeVersion(root) === undefined) await rebuildNode(root);
 }
 
 /**
- * Whether `node_modules` has every package of the lockfile in its version. npm writes its record of an installation
- * last, so that an interrupted installation does not count.
+ * Whether `node_modules` contains every package of the lockfile in the right version. npm writes its record of an
+ * installation at the end, so an interrupted installation is not taken for a complete one.
  * @param {string} root
  */
 export function isInstalled(root) {
@@ -57,7 +57,8 @@ function readPackages(file) {
 }
 
 /**
- * If npm ran no install scripts, the package `node` lacks its program.
+ * Runs the install script of the package `node` if npm did not run it: without the script, the package lacks its
+ * program.
  * @param {string} root
  */
 async function rebuildNode(root) {

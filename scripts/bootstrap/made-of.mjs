@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Runs `make` unless `make` was already run for the current sources.
+ * Runs `make`, unless it has already run for the current sources.
  * @param {string} root
  * @param {{ sources: string[], stamp: string, make: () => Promise<void> }} options `stamp` is the file with the hash of
  * the sources; paths are relative to the repository.
@@ -18,7 +18,7 @@ export async function makeOnce(root, { sources, stamp, make }) {
 }
 
 /**
- * One hash over the names and contents of all sources; tests and built files are left out.
+ * Returns one hash over the names and contents of all source files. Tests and built files are left out.
  * @param {string} root
  * @param {string[]} sources
  */

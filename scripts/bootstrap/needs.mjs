@@ -3,10 +3,10 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 
 /** @typedef {'services' | 'browser' | 'web' | 'bundle'} Need */
 
-/** Redis and PostgreSQL; Chromium; the built web app; the server's bundle. */
+/** All needs: Redis and PostgreSQL; Chromium; the built web app; the server's bundle. */
 const all = /** @type {const} */ (['services', 'browser', 'web', 'bundle']);
 
-/** Words in the source of a test or its helpers, and the need that they show. */
+/** Patterns for the source of a test or its helpers. If a pattern matches, the test has these needs. */
 const signs = /** @type {[RegExp, Need[]][]} */ ([
   [/LIMINAL_(REDIS_URL|DATABASE_URL|PYTHON)|(start|test)(Redis|Postgres)/, ['services']],
   [/CHROMIUM_(SHELL_)?PATH/, ['browser', 'web']],
@@ -15,10 +15,11 @@ const signs = /** @type {[RegExp, Need[]][]} */ ([
 ]);
 
 /**
- * What must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing. The needs of
- * other tests follow from words in their source and in the helpers that they import.
+ * Returns what must be prepared for some tests. Unit tests (`packages/NAME/src`, `scripts`, `bench`) need nothing. The
+ * needs of other tests follow from words in their source and in the helpers that they import.
  * @param {string} root - The repository.
- * @param {readonly string[]} only - Parts of paths of test files, as Vitest takes them; empty for all.
+ * @param {readonly string[]} only - Parts of the paths of test files, in the form that Vitest accepts; empty for all
+ * tests.
  * @returns {Set<Need>}
  */
 export function needsOf(root, only) {
@@ -64,7 +65,7 @@ function testFiles(root) {
 }
 
 /**
- * The texts of files and of everything that they import by a relative path.
+ * Returns the texts of files and of all files that they import by a relative path.
  * @param {string} root
  * @param {string[]} files
  */

@@ -1,5 +1,5 @@
-// This script runs in its own process, because it reads many files and the waiting process must stay small. Prints the
-// program's path.
+// Prepares `./liminal acp` in a process of its own, because the preparation reads many files and the waiting process
+// must stay small. Prints the program's path.
 import { existsSync } from 'node:fs';
 import { bundleOfSources } from '../../packages/cli/bin/bundle.js';
 import { complain } from './complain.mjs';

@@ -3,7 +3,7 @@ import { install } from './install.mjs';
 import { buildWeb } from './web.mjs';
 
 /**
- * Installs and builds the missing parts that Liminal needs.
+ * Installs and builds what Liminal needs and is still missing.
  * @param {string} root
  */
 export async function prepare(root) {

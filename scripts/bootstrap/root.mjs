@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, independent of the current folder. */
+/** The path of the repository's folder, independent of the current folder. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 const forwarded = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * The repository's own Node.
+ * Returns the path of the repository's own Node.
  * @param {string} root
  */
 export function ownNode(root) {
@@ -13,7 +13,8 @@ export function ownNode(root) {
 }
 
 /**
- * Runs a script of the repository with its own Node, like an exec: same input and output, signals passed on.
+ * Runs a script of the repository with the repository's own Node. As with an exec, the script has the input and output
+ * of this process, and receives its signals.
  * @param {string} root
  * @param {string[]} args
  * @param {Record<string, string>} [env] Additional environment variables.
@@ -35,7 +36,7 @@ export function runOwnNode(root, args, env = {}) {
 }
 
 /**
- * PATH with the repository's programs, including its Node, before all others.
+ * Returns PATH with the repository's programs, which include its Node, before all others.
  * @param {string} root
  */
 function ownPath(root) {
@@ -47,8 +48,8 @@ function ownPath(root) {
  * @param {import('node:child_process').ChildProcess} child
  */
 function pass(signal, child) {
-  // Do not pass on Ctrl-C: in a terminal it also reaches the child directly, and a second signal would mean "stop at
-  // once".
+  // Do not pass on Ctrl-C: a terminal also sends the signal directly to the child, and a second signal would mean "stop
+  // at once".
   if (signal === 'SIGINT' && process.stdin.isTTY) return;
   child.kill(signal);
 }

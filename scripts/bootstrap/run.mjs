@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end. The program's output goes to standard error: standard output and standard input belong to
- * the command that runs afterwards.
+ * Runs a program, and waits until it ends. The program's output goes to standard error: standard output and standard
+ * input belong to the command that runs afterwards.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]

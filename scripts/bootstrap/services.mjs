@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { canInstall, installPackages } from './apt.mjs';
 import { isProgram, onPath } from './programs.mjs';
 
-/** Debian's folder of PostgreSQL servers, one folder per version. */
+/** The folder in which Debian installs PostgreSQL, with one folder per version. */
 const versions = '/usr/lib/postgresql';
 
 const services = [
@@ -32,8 +32,8 @@ const services = [
 ];
 
 /**
- * Ensures that the tests can start a Redis and a PostgreSQL, and read the Redis in Python. Installs missing programs if
- * that needs no consent.
+ * Ensures that the tests can start a Redis and a PostgreSQL, and can read the Redis from Python. Installs missing
+ * programs if nobody must consent.
  */
 export async function testServices() {
   const missing = missingServices(process.env);
@@ -48,14 +48,14 @@ export async function testServices() {
   const onMac = missing.map(({ mac }) => mac).join(' && ');
   const urls = missing.map(({ url }) => url).join(' and ');
   throw new Error(
-    `The tests need ${names}, which could not be found. Install the missing programs (on Debian: ` +
+    `The tests need ${names}, but found no such program. Install the missing programs (on Debian: ` +
       `"sudo apt-get install ${packages.join(' ')}"; on macOS: "${onMac}"), or name others in ` +
       `${urls}, then run npm test again.`,
   );
 }
 
 /**
- * The services that are neither installed nor named as running elsewhere.
+ * Returns the services that are not installed and whose address is not in the environment.
  * @param {NodeJS.ProcessEnv} env
  */
 export function missingServices(env) {
@@ -64,7 +64,7 @@ export function missingServices(env) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {string | undefined} The path of `redis-server`, or of Valkey's twin.
+ * @returns {string | undefined} The path of `redis-server`, or of Valkey's server.
  */
 export function findRedis(env) {
   return onPath('redis-server', env) ?? onPath('valkey-server', env);
@@ -72,7 +72,8 @@ export function findRedis(env) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {{ postgres: string, initdb: string } | undefined} The paths of its programs, of the newest version.
+ * @returns {{ postgres: string, initdb: string } | undefined} The paths of the programs of the newest installed
+ * version.
  */
 export function findPostgres(env) {
   const [postgres, initdb] = [onPath('postgres', env), onPath('initdb', env)];
@@ -85,7 +86,8 @@ export function findPostgres(env) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {string | undefined} A Python that has redis-py: only Debian's Python finds Debian's package.
+ * @returns {string | undefined} The path of a Python that has redis-py. Debian's package of redis-py works only with
+ * Debian's own Python.
  */
 export function findPython(env) {
   if (env.LIMINAL_PYTHON) return env.LIMINAL_PYTHON;

@@ -5,7 +5,7 @@ import { root } from './root.mjs';
 import { runOwnNode } from './run-own-node.mjs';
 
 /**
- * Runs Liminal as `npm start` and `./liminal` do: missing parts are installed and built first. Sets the exit code.
+ * Runs Liminal as `npm start` and `./liminal` do: first installs and builds what is missing. Sets the exit code.
  * @param {string[]} args
  */
 export async function start(args) {

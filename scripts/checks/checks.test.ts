@@ -5,7 +5,7 @@ import { add, none, summary } from './tally.ts';
 import { readResults, tallyResults } from './test-results.ts';
 
 describe('the tally', () => {
-  test('the last line has the sums of all tallies', () => {
+  test('the last line of the tally contains the sums over all checks and tests', () => {
     const tally = [
       { passed: 2, failed: 0 },
       { passed: 1, failed: 3 },
@@ -49,12 +49,12 @@ describe('a check', () => {
   });
   afterEach(() => vi.restoreAllMocks());
 
-  test('a check that passes prints no output of its own', async () => {
+  test('if a check passes, its own output is not printed', async () => {
     expect(await runCheck(script('console.log("all is well")'))).toEqual({ passed: 1, failed: 0 });
     expect(printed.join('\n')).toMatch(/^✓ planted \(\d+\.\d s\)$/);
   });
 
-  test('the whole output of a failed check is printed', async () => {
+  test('if a check fails, its whole output is printed', async () => {
     const tally = await runCheck(
       script('console.log("out"); console.error("err"); process.exit(3)'),
     );

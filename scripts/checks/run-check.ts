@@ -8,12 +8,12 @@ export type Check = {
   readonly args: readonly string[];
 };
 
-/** The time after which a check counts as hanging, in ms. */
+/** The time after which a check is ended as hanging, in ms. */
 const patience = 10 * 60_000;
 
 type Outcome = { readonly ok: boolean; readonly output: string };
 
-/** Runs a check to its end; shows its output only if it failed. Never throws. */
+/** Runs a check to its end; shows the check's output only if the check failed. Never throws. */
 export async function runCheck(check: Check): Promise<Tally> {
   const start = performance.now();
   const { ok, output } = await run(check);

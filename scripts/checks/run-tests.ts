@@ -7,17 +7,17 @@ import { root } from '../bootstrap/root.mjs';
 import { readResults, tallyResults } from './test-results.ts';
 import type { Tally } from './tally.ts';
 
-/** The time after which the run counts as hanging, in ms. */
+/** The time after which the run is ended as hanging, in ms. */
 const patience = 60 * 60_000;
 
-/** For all test files together, which run at the same time. */
+/** The most connections of all test files together: several test files run at the same time. */
 const maxConnections = 400;
 
 /** A compile cache that all processes of the tests share, so that the sources are compiled only once. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/tests', import.meta.url));
 
 /**
- * Runs all tests, showing their progress, and writes their results to a JSON file.
+ * Runs all tests, shows their progress, and writes their results to a JSON file.
  * @param resultsFile - The file for the results.
  * @param only - Files or folders; empty for all.
  */
@@ -34,7 +34,8 @@ export async function runTests(resultsFile: string, only: readonly string[]): Pr
 const noServices = { env: process.env, stop: async () => {} };
 
 /**
- * Starts one Redis and one PostgreSQL for all tests that do not end them, unless the environment names running servers.
+ * Starts one Redis and one PostgreSQL for all tests that do not stop or restart them, unless the environment contains
+ * the addresses of running servers.
  */
 async function shareServices() {
   const { LIMINAL_REDIS_URL: redisUrl, LIMINAL_DATABASE_URL: databaseUrl } = process.env;

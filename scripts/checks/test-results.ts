@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tally } from './tally.ts';
 
-/** The parts of the output of Vitest's JSON reporter that the checks read. */
+/** The parts of the JSON reporter's output that the checks read. */
 const resultsSchema = z.object({
   testResults: z.array(
     z.object({
@@ -15,10 +15,10 @@ const resultsSchema = z.object({
   ),
 });
 
-/** One entry per test file. */
+/** The results, with one entry per test file. */
 export type TestResults = z.infer<typeof resultsSchema>['testResults'];
 
-/** Reads a results file; a missing file, as after a crash, means no results. */
+/** Reads a results file. If the file is missing, as after a crash, returns no results. */
 export function readResults(file: string): TestResults {
   if (!existsSync(file)) return [];
   return resultsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).testResults;

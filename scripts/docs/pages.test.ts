@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../bootstrap/root.mjs';
 
-/** Pages that scripts generate from code; their length follows the code, so it has no limit. */
+/** Pages that scripts generate from code. The length of these pages depends on the code, so it has no limit. */
 const generated = new Set(['docs/requirements.md', 'docs/agent-interfaces.md']);
 const maxWords = 2_000;
 
@@ -24,7 +24,7 @@ const pages = [
 const withoutCode = (text: string): string =>
   text.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors that GitHub makes for a page's headings. */
 const anchorsIn = (text: string): string[] =>
   Array.from(text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm), ([, title = '']) =>
     title
@@ -33,7 +33,7 @@ const anchorsIn = (text: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** The relative links of a page that lead nowhere. */
+/** Returns the relative links of a page that lead to no file or heading. */
 function brokenLinks(page: string): string[] {
   const links = Array.from(
     withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g),
@@ -53,7 +53,7 @@ test.each(pages)('every link in %s leads to a file and a heading that exist', (p
 });
 
 test.each(inDocs.filter((page) => !generated.has(page)))(
-  `%s has at most ${maxWords} words`,
+  `the page %s has at most ${maxWords} words`,
   (page) => {
     expect(read(page).split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(maxWords);
   },

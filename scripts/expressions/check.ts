@@ -1,21 +1,24 @@
 import { check } from 'recheck';
 import { collectExpressions, type Expression } from './collect.ts';
 
-/** An expression that cannot be checked, or is vulnerable, but whose text is bounded. */
+/** An expression that the checker cannot check or finds vulnerable, but which is applied only to bounded text. */
 export interface Exception {
   file: string;
-  /** The beginning of the expressions' code; if left out, all expressions of the file. */
+  /** The beginning of the expression's code. Without this field, the exception is for all expressions of the file. */
   code?: string;
-  /** Why the expression is fast on every text that the program applies it to. */
+  /** Why the expression is fast on every text to which the program applies it. */
   why: string;
 }
 
 /** The time limit for one expression, in ms: more than any expression needs on a busy machine. */
 const timeout = 60_000;
-/** The checker also tries random texts; with this seed, they are the same in each run. */
+/** The seed of the checker's random texts, so that these texts are the same in each run. */
 const randomSeed = 1;
 
-/** Reports the expressions that take more than linear time on some text, and unneeded exceptions. */
+/**
+ * Returns a sentence for each expression that takes more than linear time on some text, and for each exception that is
+ * not needed.
+ */
 export async function checkExpressions(
   root: string,
   files: readonly string[],
@@ -59,8 +62,8 @@ const advice =
   'Rewrite it, or explain in scripts/expressions/exceptions.ts why no text makes it slow.';
 
 /**
- * An equivalent expression for the checker, which does not know the flag `d`, and treats an anchored expression as a
- * search.
+ * Returns an equivalent expression for the checker. The checker does not know the flag `d`, and treats an anchored
+ * expression as if it could match anywhere.
  */
 function searched({ source, flags }: { source: string; flags: string }) {
   return {

@@ -8,7 +8,7 @@ export interface Expression {
   line: number;
   /** The expression as written in the source code. */
   code: string;
-  /** Undefined for an expression whose text is known only at run time. */
+  /** The source and flags; undefined for an expression whose text is known only at run time. */
   known: { source: string; flags: string } | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Node {
   [field: string]: unknown;
 }
 
-/** The regular expressions of a file: literals, and arguments of `RegExp`. */
+/** Returns the regular expressions of a file: literals, and the arguments of `RegExp`. */
 export function collectExpressions(root: string, file: string): Expression[] {
   const bytes = readFileSync(join(root, file));
   const tsx = file.endsWith('x');
@@ -50,7 +50,7 @@ function* nodesIn(value: unknown): Generator<Node> {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'span' in value;
 
-/** The constants of a file by name; undefined for a name that is declared twice. */
+/** Returns the constants of a file by name; the value is undefined for a name that is declared twice. */
 function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
   const constants = new Map<string, Node | undefined>();
   for (const node of nodes) {
@@ -65,7 +65,7 @@ function constantsOf(nodes: readonly Node[]): Map<string, Node | undefined> {
   return constants;
 }
 
-/** The nodes of an expression's source and flags; empty if the node is something else. */
+/** Returns the nodes of an expression's source and flags; empty if the node is not a regular expression. */
 function partsOf(node: Node): [source?: Node, flags?: Node] {
   if (node.type === 'RegExpLiteral') {
     const literal = (value: unknown): Node => ({ ...node, type: 'StringLiteral', value });
@@ -78,7 +78,7 @@ function partsOf(node: Node): [source?: Node, flags?: Node] {
   return [given[0]?.expression, given[1]?.expression];
 }
 
-/** The text of a node; undefined if it is known only at run time. */
+/** Returns the text of a node; undefined if the text is known only at run time. */
 function textOf(node: Node, constants: Map<string, Node | undefined>): string | undefined {
   switch (node.type) {
     case 'StringLiteral':
@@ -92,7 +92,7 @@ function textOf(node: Node, constants: Map<string, Node | undefined>): string | 
     case 'TemplateLiteral':
       return joined(node, 'cooked', constants);
     case 'CallExpression': {
-      // `[…].join(…)` of constant texts.
+      // The node is `[…].join(…)` of constant texts.
       const callee = node['callee'] as Node;
       const list = callee['object'] as Node | undefined;
       const [given] = node['arguments'] as { expression: Node }[];

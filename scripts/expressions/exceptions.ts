@@ -5,7 +5,7 @@ const ownParts =
   'It is made of constants of its own file: a choice of characters, repeated nowhere.';
 const atEachMark = 'Its repeated parts exclude its first character, so it reads no text twice.';
 
-/** Sorted by file. The checker does not know the flag `v`. */
+/** The exceptions, sorted by file. Among them are expressions with the flag `v`, which the checker does not know. */
 export const exceptions: readonly Exception[] = [
   {
     file: 'packages/agents/src/kinds/claude-code/joined-deltas.ts',

@@ -48,7 +48,7 @@ test.each([
   expect(await complaintsAbout(code)).toEqual([]);
 });
 
-test('an expression that cannot be checked is reported, unless there is a reason', async () => {
+test('an expression that cannot be checked is reported, unless an exception gives a reason', async () => {
   const code = 'export const made = (part: string) => new RegExp(part);';
   expect(await complaintsAbout(code)).toEqual([
     expect.stringContaining('is built from values that are not known here'),
@@ -61,7 +61,7 @@ test('an expression that cannot be checked is reported, unless there is a reason
   );
 });
 
-test('an unneeded exception is reported', async () => {
+test('an exception that is not needed is reported', async () => {
   expect(await complaintsAbout('', [{ code: '/gone/', why: 'It was short.' }])).toEqual([
     'exceptions.ts: planted.tsx has no expression /gone/. Remove the exception.',
   ]);

@@ -6,8 +6,9 @@ import { z } from 'zod';
 const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()).default({}) });
 
 /**
- * Existing source files and cross-package imports that the cruiser did not read. If dependency-cruiser cannot parse
- * files, it finds no violations, and the check would pass. These functions notice that.
+ * Returns the source files and the imports between packages that exist but that the cruiser did not read. If
+ * dependency-cruiser could not parse the files, it would find no violations, and the check would pass although nothing
+ * was checked.
  */
 export function findBlindSpots(root: string, { modules }: ICruiseResult): string[] {
   const read = new Set(modules.map((module) => module.source));
@@ -31,7 +32,7 @@ function sourceFiles(root: string): string[] {
   return files.filter((file) => !/\/(dist|fixtures|node_modules)\//.test(file));
 }
 
-/** The imports between packages that follow from the package.json files. */
+/** Returns the imports between packages that the package.json files declare. */
 function declaredEdges(root: string): string[] {
   return globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
     const { dependencies } = manifestSchema.parse(

@@ -10,6 +10,6 @@ export async function cruisePackages(baseDir: string): Promise<ICruiseResult> {
     validate: true,
   });
   if (typeof output === 'string')
-    throw new Error(`The output of dependency-cruiser is not a result: ${output}`);
+    throw new Error(`dependency-cruiser did not print a result, but: ${output}`);
   return output;
 }

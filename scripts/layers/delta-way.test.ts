@@ -1,4 +1,4 @@
-/** The path of a delta in docs/architecture.md matches the code. */
+/** Checks that the path of a delta in docs/architecture.md matches the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,19 +12,19 @@ const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   return { type, method, file, call, callFile };
 });
 
-test('the path has at most twelve steps', () => {
+test('the path of a delta has at most twelve steps', () => {
   expect(steps.length).toBeGreaterThan(5);
   expect(steps.length).toBeLessThanOrEqual(12);
 });
 
-test.each(steps)('$method of $type exists', ({ type, method, file }) => {
+test.each(steps)('the class $type has the method $method', ({ type, method, file }) => {
   const code = read(file);
   expect(code).toContain(`class ${type} `);
   expect(code).toMatch(new RegExp(`\n  (override |async )?${method}\\(`));
 });
 
 test.each(steps.slice(0, -1).map((step, at) => ({ ...step, next: steps[at + 1]!.method })))(
-  '$method of $type calls $next',
+  'the method $method of $type calls $next',
   ({ call, callFile, next }) => {
     expect(call).toContain(`${next}(`);
     expect(read(callFile)).toContain(call);

@@ -22,7 +22,7 @@ const rooms = [
   'testkit',
 ];
 
-/** The forbidden imports, listed independently of the rules. */
+/** The forbidden imports by package, listed independently of the rules. */
 const forbidden: Record<string, string[]> = {
   protocol: rooms.filter((room) => room !== 'protocol'),
   storage: ['agents', 'runtime', 'server', 'client', 'web', 'cli', 'testkit'],
@@ -38,7 +38,7 @@ const forbiddenPairs = Object.entries(forbidden).flatMap(([room, others]) =>
   others.map((other): [string, string] => [room, other]),
 );
 
-/** Rule, planted file, its text: each file breaks that rule. */
+/** Files that each break one rule: the rule, the file's name, and its text. */
 const plants: [rule: string, file: string, text: string][] = [
   ['room-storage', 'storage/src/type-only.ts', "import type { a } from '@liminal/runtime';"],
   ['room-storage', 'storage/src/dynamic.ts', "export const a = import('@liminal/runtime');"],
@@ -100,7 +100,7 @@ const plants: [rule: string, file: string, text: string][] = [
   ['resolvable', 'server/src/lost.ts', "import './nowhere.ts';"],
 ];
 
-/** Allowed imports, which ensure that no rule forbids everything. */
+/** Files with allowed imports. The files ensure that no rule forbids every import. */
 const innocents: [file: string, text: string][] = [
   ['protocol/src/inner.ts', "import { z } from 'zod';"],
   ['client/src/round.ts', "import type { a } from './about.ts';"],
@@ -136,8 +136,8 @@ const innocents: [file: string, text: string][] = [
 ];
 
 /**
- * A function in parentheses or in a union with `undefined` counts as a callback; a number and a method's parameters do
- * not.
+ * Code in which a function in parentheses and a function in a union with `undefined` count as callbacks, while a number
+ * and the parameters of a method do not.
  */
 const callsBack = [
   'export interface ManyOptions { a: () => void; b?: () => number; c(): void; d: (() => void) | undefined }',
@@ -146,6 +146,11 @@ const callsBack = [
   'interface LessOptions extends Omit<FewOptions, "a" | "b"> { d: () => void; e: () => void }',
   'interface PartOptions { a: () => void; part?: { b: () => void; c(): void; d: () => void } }',
   'interface RestOptions extends Omit<PartOptions, "part"> { b: Part }',
+  'type Act = () => void;',
+  'class Taker { constructor(a: Act, b: () => void, c: { d: Act; e?: (() => void) | undefined }) {} }',
+  'class Holder { constructor(options: FewOptions & { more: Act }) {} many(a: Act, b: Act, c: Act, d = 1) {} }',
+  'function most(a: Act, { b, c }: { b: Act; c: Act }, ...rest: string[]) {}',
+  'const tooMany = (a: Act, b: Act, c: Act, d: Act) => {};',
 ].join('\n');
 
 let folder: string;
@@ -177,7 +182,7 @@ describe('layering', () => {
     expect(broken).toEqual(surfaces.map((room) => expect.arrayContaining([`room-${room}`])));
   });
 
-  test('every rule has a planted violation', () => {
+  test('for every rule, the tests plant a file that violates it', () => {
     const planted = new Set(plants.map(([rule]) => rule));
     // The pairs of packages above cover the rules between packages.
     const others = rules
@@ -186,38 +191,38 @@ describe('layering', () => {
     expect(others.filter((name) => !planted.has(name))).toEqual([]);
   });
 
-  test.each(plants)('%s is reported for %s', (rule, file) => {
+  test.each(plants)('the rule %s reports the planted file %s', (rule, file) => {
     expect(rulesBrokenBy(file)).toContain(rule);
   });
 
-  test.each(innocents)('%s is allowed', (file) => {
+  test.each(innocents)('the imports of %s are allowed', (file) => {
     expect(rulesBrokenBy(file)).toEqual([]);
   });
 
-  test('a violation is reported with its rule, both files and the reason', () => {
+  test('a violation is reported with the rule, both files and the reason', () => {
     expect(describeViolations(result)).toContain(
       'no-node-in-browser: packages/client/src/node.ts imports path. ' +
         'protocol, client and web run in a browser.',
     );
   });
 
-  test('options that need more than three functions from their creator are reported', () => {
+  test('options, constructors and functions that need more than three functions are reported', () => {
     const reports = findCallbacks(folder);
     expect(reports).toEqual(
-      ['ManyOptions', 'MoreOptions', 'PartOptions'].map((name) =>
-        expect.stringMatching(`packages/server/src/calls-back.ts needs 4 .* ${name}`),
+      ['ManyOptions', 'MoreOptions', 'PartOptions', 'Taker', 'Holder', 'tooMany'].map((name) =>
+        expect.stringMatching(`packages/server/src/calls-back.ts needs 4 .* ${name},`),
       ),
     );
   });
 
-  test('if dependency-cruiser reads nothing, each file and each import is reported', () => {
+  test('if dependency-cruiser reads nothing, each source file and each import between packages is reported', () => {
     const blind = { ...result, modules: [] };
     const spots = findBlindSpots(root, blind);
     expect(spots).toContain('Not read: packages/protocol/src/index.ts');
     expect(spots).toContain('Not seen: storage → protocol');
   });
 
-  test('a run of dependency-cruiser that finds files but no imports is reported', () => {
+  test('if dependency-cruiser finds files but no imports, the missing imports are reported', () => {
     const modules = result.modules.map((module) => ({ ...module, dependencies: [] }));
     expect(findBlindSpots(folder, { ...result, modules })).toContain(
       'Not seen: runtime → protocol',

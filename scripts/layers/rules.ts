@@ -1,4 +1,4 @@
-// The allowed imports between packages: the table of docs/architecture.md as rules for a tool.
+// The allowed imports between packages: the table of docs/architecture.md as rules for dependency-cruiser.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ICruiseOptions, IForbiddenRuleType } from 'dependency-cruiser';
@@ -7,7 +7,7 @@ import { root } from '../bootstrap/root.mjs';
 
 const manifestSchema = z.object({ exports: z.record(z.string(), z.string()).default({}) });
 
-/** Each package with the packages that it may import. */
+/** Each package, with the packages that it may import. */
 const rooms = {
   protocol: [],
   storage: ['protocol'],
@@ -21,8 +21,8 @@ const rooms = {
 };
 
 /**
- * Folders inside a package, by the folder that contains them: each with the sibling folders that it may import. All of
- * the sibling folders may import the files next to them (contracts, errors, settings).
+ * Folders inside a package, by the folder that contains them. Each folder has a list of the sibling folders that it may
+ * import. All of these folders may import the files next to them (contracts, errors, settings).
  */
 const innerRooms: Record<string, { within: string; rooms: Record<string, string[]> }> = {
   runtime: {
@@ -78,7 +78,10 @@ const agentRooms: Record<string, string[]> = {
   own: ['contract', 'process', 'base'],
 };
 
-/** Folders whose own folders are adapters, which do not import each other, except for the shared folders named here. */
+/**
+ * Folders that contain adapters, one folder each. Adapters do not import each other; they may import the shared folders
+ * in this list.
+ */
 const adapters: Record<string, string> = {
   'agents/src/kinds': '',
   'agents/src/own/makers': '',
@@ -189,7 +192,7 @@ export const rules: IForbiddenRuleType[] = [
     comment: 'An import that cannot be resolved cannot be checked.',
     severity: 'error',
     from: {},
-    // Only imports within Liminal must resolve: an external package may contain only types, which only the compiler
+    // Only imports within Liminal must resolve. An external package may contain only types, which only the compiler
     // resolves.
     to: { couldNotResolve: true, path: '^([.]|@liminal/)' },
   },
@@ -208,7 +211,7 @@ export const options: ICruiseOptions = {
   },
 };
 
-/** The files that a package exports in its package.json. */
+/** Returns the files that a package exports in its package.json. */
 function doors(room: string): string[] {
   const file = join(root, 'packages', room, 'package.json');
   const { exports } = manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

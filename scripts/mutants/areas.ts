@@ -2,8 +2,8 @@
 export interface Area {
   files: string[];
   /**
-   * The tests that must notice mutants. Each test is in the package of the files, and imports the files directly: code
-   * in other packages, processes and threads runs the files without mutants.
+   * The tests that must notice mutants. Each test is in the same package as the files, and imports the files directly:
+   * code in other packages, processes and threads would run the files without mutants.
    */
   tests: string[];
 }
@@ -27,11 +27,12 @@ export const areas: Readonly<Record<string, Area>> = {
     tests: [
       'packages/agents/src/own/loop/*.test.ts',
       'packages/agents/test/models/*.test.ts',
-      // Floods and hundreds of calls: on a busy machine the slower, mutated loop exceeds their time limits.
+      // These tests send floods and hundreds of calls. On a busy machine, the mutated loop is slower than their time
+      // limits allow.
       '!packages/agents/test/models/{hostile-mcp,hostile-model-server,many-calls}.test.ts',
     ],
   },
-  /** The parts of a server in a cluster, each by itself. */
+  /** The classes of a server in a cluster, each tested by itself. */
   cluster: {
     files: ['packages/runtime/src/cluster/*.ts', `!${clusterRuntime}`],
     tests: [
@@ -40,7 +41,7 @@ export const areas: Readonly<Record<string, Area>> = {
     ],
   },
   /**
-   * `ClusterRuntime`, which joins the parts of the area `cluster`. The tests start whole servers, and take a hundred
+   * `ClusterRuntime`, which joins the classes of the area `cluster`. The tests start whole servers, and take a hundred
    * times as long.
    */
   servers: {
@@ -58,7 +59,8 @@ export const areas: Readonly<Record<string, Area>> = {
     files: [
       secrets,
       'packages/agents/src/own/loop/hide-secrets.ts',
-      // `exposed-secrets.ts` is left out: its tests run it in other processes, which have no mutants.
+      // The tests of `exposed-secrets.ts` run the file in other processes, which have no mutants, so the file is left
+      // out.
       'packages/cli/src/own-secrets.ts',
     ],
     tests: [
@@ -73,7 +75,7 @@ export const areas: Readonly<Record<string, Area>> = {
     tests: [
       'packages/server/src/acp/**/*.test.ts',
       'packages/server/test/{acp,editor}/*.test.ts',
-      // ACP over HTTP, with and without browsers, and the memory that its messages use.
+      // These tests cover ACP over HTTP, with and without browsers, and the memory that ACP messages use.
       'packages/server/test/{held-bytes,signed-out}.test.ts',
     ],
   },

@@ -7,11 +7,11 @@ const files = [
 ];
 const all = ['a.ts:1-10', 'a.ts:11-20', 'a.ts:21-25', 'b.ts:1-10'];
 
-test('pieces have ten lines, and together cover all files', () => {
+test('random pieces have at most ten lines, and together all pieces cover all files', () => {
   expect(samplePieces(files, 100, 1).toSorted()).toEqual(all);
 });
 
-test('the same seed gives the same pieces, and another seed gives others', () => {
+test('the same seed always gives the same pieces, and twenty seeds together give all pieces', () => {
   const drawn = Array.from({ length: 20 }, (_, seed) => samplePieces(files, 2, seed));
   expect(drawn.map((pieces) => new Set(pieces).size)).toEqual(drawn.map(() => 2));
   expect(Array.from({ length: 20 }, (_, seed) => samplePieces(files, 2, seed))).toEqual(drawn);

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const pieceLines = 10;
 
 /**
- * Picks pieces of the files at random, the same for the same seed.
+ * Picks random pieces of the files; the same seed always picks the same pieces.
  * @returns Pieces in Stryker's format: `file.ts:11-20`
  */
 export function samplePieces(

@@ -4,21 +4,24 @@ import { areas } from './areas.ts';
 
 const area = areas[process.env['MUTANTS_AREA'] ?? ''];
 
-/** The first failure ends a mutant, so the quickest tests come first; by default Vitest takes the longest first. */
+/**
+ * Sorts the quickest tests first, because the first failure ends the run for a mutant. By default, Vitest runs the
+ * longest tests first.
+ */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toReversed();
   }
 }
 
-/** The tests that run on an area's mutants. */
+/** The configuration of the tests that run on an area's mutants. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
     sequence: { sequencer: QuickestFirst },
     setupFiles: ['test/property-seed.ts'],
     include: area?.tests ?? [],
-    // Leave out the tests that measure time: a mutated program is slower.
+    // Leave out the tests that measure time, because a mutated program is slower.
     exclude: ['**/big-*.test.ts', '**/*.long.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -1,6 +1,6 @@
 /**
- * The text of a promise. `open` names the work that will build what is promised. `figures` names the groups of `npm run
- * bench` that measure what is promised.
+ * The text of a promise. `open` describes the work that will build what is promised. `figures` lists the groups of `npm
+ * run bench` that measure what is promised.
  */
 export type Requirement =
   | string
@@ -8,8 +8,8 @@ export type Requirement =
   | { readonly text: string; readonly figures: string };
 
 /**
- * A promise about time or memory. Figures of `npm run bench` measure a promise about time or memory, because tests must
- * not depend on time.
+ * Makes a promise about time or memory. The figures of `npm run bench` measure these promises, because tests must not
+ * depend on time.
  */
 const measured =
   (figures: string) =>
@@ -18,12 +18,12 @@ const measured =
 /**
  * All promises, by id. A test that proves a promise has the promise's id in its own name. An acceptance criterion (AC)
  * is proved by the tests of its test cases (TC). Most ids are those of the seeds, the documents that asked for Liminal.
- * For a seed without ids, the ids count its sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and `AS-039-…`
- * for the scenarios of seed 004. `npm run requirements` reports mistakes in the catalogue. TC-6.4a and TC-6.4c are
- * missing, because seed 000 withdrew them.
+ * If a seed has no ids, the ids count the seed's sentences: `NFR-000-…`, `FR-001-…`, `FR-002-…`, `FR-003-…`, and
+ * `AS-039-…` for the scenarios of seed 004. `npm run requirements` reports mistakes in the catalogue. TC-6.4a and
+ * TC-6.4c are missing, because seed 000 withdrew them.
  */
 export const catalogue: Readonly<Record<string, Requirement>> = {
-  // Seed 000: the event vocabulary.
+  // Seed 000 asks for the event vocabulary.
   'AC-1.1': 'One schema represents every event of Claude Code and of Codex',
   'TC-1.1a': 'The event schema covers text streaming',
   'TC-1.1b': 'The event schema covers the life of a tool call',
@@ -39,7 +39,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-1.3a': 'Schemas keep ids and both timestamps that later ingestion needs',
   'TC-1.3b': 'Fields that are derived after ingestion are not in the schemas',
 
-  // Seed 000: the provider contract and its registry.
+  // Seed 000 asks for the provider contract and its registry.
   'AC-2.1': 'Every provider implements one typed interface',
   'TC-2.1a': 'The provider interface has every lifecycle method',
   'TC-2.1b': 'The Claude Code provider satisfies the interface',
@@ -48,7 +48,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-2.2a': 'The registry finds a provider by its CLI type',
   'TC-2.2b': 'The registry refuses an unknown CLI type',
 
-  // Seed 000: Claude Code.
+  // Seed 000 asks for Claude Code.
   'AC-3.1': 'Claude Code sessions are created and loaded through its SDK',
   'TC-3.1a': 'Creating a session starts a process that keeps running',
   'TC-3.1b': 'Loading a session restores its context',
@@ -70,7 +70,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-3.4b': 'Kill ends the process',
   'TC-3.4c': 'isAlive says whether the process is alive',
 
-  // Seed 000: Codex, and every agent that speaks ACP.
+  // Seed 000 asks for Codex, and for every agent that speaks ACP.
   'AC-4.1': 'Codex works behind the provider interface as it did before',
   'TC-4.1a': 'A Codex session is created',
   'TC-4.1b': 'A Codex session is loaded',
@@ -80,7 +80,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-4.2b': 'tool_call becomes the create of a tool call',
   'TC-4.2c': 'tool_call_update becomes its completion',
 
-  // Seed 000: the upsert fold.
+  // Seed 000 asks for the upsert fold.
   'AC-5.1': 'Events become upserts with full content',
   'TC-5.1a': 'A text message is created and completed',
   'TC-5.1b': 'Each emission carries the full content',
@@ -104,7 +104,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-5.4e': 'A cancelled turn is reported by a turn event',
   'TC-5.4f': 'A failed turn is a turn_error, never a turn_complete',
 
-  // Seed 000: the session routes.
+  // Seed 000 asks for the session routes.
   'AC-6.1': 'Routes for the life of a session',
   'TC-6.1a': 'Creating a session returns its handle',
   'TC-6.1b': 'Creating with an unknown CLI type is 400',
@@ -123,7 +123,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'AC-6.4': 'The earlier family of messages is gone',
   'TC-6.4b': 'There is one family of messages, and the earlier one is refused',
 
-  // Seed 000: the pipeline, the browser, end to end.
+  // Seed 000 asks for the pipeline and the browser, tested end to end.
   'AC-7.1': 'Provider output reaches the WebSocket',
   'TC-7.1a': 'Claude Code’s text reaches the browser as upserts',
   'TC-7.1b': 'Codex’s text reaches the browser as upserts',
@@ -148,7 +148,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'TC-8.3a': 'Switching between two tabs keeps the state of both',
   'TC-8.3b': 'Opening an existing session loads its history',
 
-  // Seed 000: requirements other than functions.
+  // Seed 000 has non-functional requirements.
   'NFR-000-01': measured('claudeCold claudeLoad')(
     'Claude Code starts and loads in one SDK session; median and P95 compared with the bare program',
   ),
@@ -168,7 +168,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'NFR-000-09': 'The fold can be tested with fixtures',
   'NFR-000-10': 'The routes can be tested by inject, without a real provider',
 
-  // Seed 001: one stream of typed events, on Redis; its sections and appendix.
+  // Seed 001 asks for one stream of typed events on Redis. The ids follow its sections and appendix.
   'FR-001-01': 'A.1: a Response holds items of every type, each of its schema',
   'FR-001-02':
     'A.1: every event carries its id, time, run and trace, and its type is that of its payload',
@@ -210,15 +210,14 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-001-37': 'A.6: the verification deletes what it made',
   'FR-001-38': 'A.6: every entry of a run’s stream is a complete event, with its trace',
 
-  // Seed 002: Claude Code through its SDK. The other requirements of seed 002 are the same as AC-3 and AC-5 of seed
-  // 000.
+  // Seed 002 asks for Claude Code through its SDK. Its other requirements are the same as AC-3 and AC-5 of seed 000.
   'FR-002-01': 'An interrupt that fails is INTERRUPT_FAILED',
   'FR-002-02': 'Output that breaks off ends the turn with PROCESS_CRASH, and the session is dead',
   'FR-002-03': 'Loading an open session returns the same session',
   'FR-002-04': 'An unknown session is SESSION_NOT_FOUND',
   'FR-002-05': 'A turn’s stop reason is passed on',
 
-  // Seed 003: the same upsert fold as in seed 000, with another gradient and token counter.
+  // Seed 003 asks for the same upsert fold as seed 000, with another gradient and another token counter.
   'TC-01': 'A simple agent message',
   'TC-02': 'An agent message in batches',
   'TC-03': 'A user message is held until it is complete',
@@ -239,7 +238,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'FR-003-04': 'Stream B reports withdrawn items',
   'FR-003-05': 'Buffered content is published before the server ends',
 
-  // Seed 004: an editor drives any agent through ACP.
+  // Seed 004 asks that an editor can drive any agent through ACP.
   'FR-039-01': 'Notifications are the protocol’s own types',
   'FR-039-02': 'Content blocks are the protocol’s own types',
   'FR-039-03': 'Tool call statuses are the protocol’s own',
@@ -259,7 +258,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'NFR-039-02': measured('memory')('The memory of a session does not grow'),
   'NFR-039-03': 'Every line belongs to the protocol',
 
-  // Safety: each attack is refused with its status and code.
+  // Safety: each attack is refused, with its own status and code.
   'SAFE-1': 'A request without a token is refused',
   'SAFE-2': 'A wrong token is refused',
   'SAFE-3': 'A foreign Origin is refused',
@@ -268,7 +267,7 @@ export const catalogue: Readonly<Record<string, Requirement>> = {
   'SAFE-6': 'A broken body is refused',
   'SAFE-7': 'An oversized body is refused',
 
-  // The invariants of docs/architecture.md.
+  // These are the invariants of docs/architecture.md.
   'INV-1': 'One writer per run; seq has no gaps',
   'INV-2': 'Every run ends in exactly one terminal event',
   'INV-3': 'Every item that starts ends before its run does',

@@ -8,7 +8,7 @@ import {
   type NamedTest,
 } from './coverage.ts';
 
-// The ids in this file are invented: a real id in a test's name would count as covered.
+// The ids in this file are invented: a test whose name contains a real id would count as a proof of the requirement.
 describe('requirement coverage', () => {
   test.each([
     ['AB-01', 'AB-01 a simple message'],
@@ -16,7 +16,7 @@ describe('requirement coverage', () => {
     ['AB-5.2c', 'a threshold is exceeded (AB-5.2c).'],
     ['AB-1.1a', 'AB-1.1a: covers text'],
     ['CD-1', 'CD-1 and CD-2 hold'],
-  ])('finds %s in "%s"', (id, name) => {
+  ])('the id %s is found in the test name "%s"', (id, name) => {
     expect(testsOf(id, name)).toHaveLength(1);
   });
 
@@ -29,11 +29,11 @@ describe('requirement coverage', () => {
     ['CD-1', 'CD-10 holds'],
     ['AB-01', 'XAB-01 something else'],
     ['AB-01', 'X-AB-01 something else'],
-  ])('does not find %s in "%s"', (id, name) => {
+  ])('the id %s is not found in the test name "%s"', (id, name) => {
     expect(testsOf(id, name)).toHaveLength(0);
   });
 
-  test('an id in a suite’s name does not count', () => {
+  test('an id in a suite’s name does not count as a test of the requirement', () => {
     const named = { file: 'a.test.ts', suites: ['AB-1: all of it'], name: 'some of it' };
     expect(cover({ 'AB-1': '' }, [named])).toMatchObject([{ id: 'AB-1', tests: [] }]);
   });
@@ -56,7 +56,7 @@ describe('requirement coverage', () => {
     );
   });
 
-  test('the list marks a requirement without a test, and names the work that will build an open requirement', () => {
+  test('the list marks a requirement without a test, and shows the work that will build an open requirement', () => {
     const none = { id: 'ID-1', text: 'It says so', tests: [] };
     expect(describeCoverage(none)).toBe('ID-1  It says so\n    NO TEST');
     expect(describeCoverage({ ...none, open: 'traces' })).toBe(
@@ -74,7 +74,7 @@ describe('a problem of a catalogue', () => {
     'AB-2': { text: 'Not built', open: 'See inside it, verify it, replay it' },
   };
 
-  test('a catalogue in which built requirements have tests, and open ones have none, has no problem', () => {
+  test('if all built requirements have tests and no open requirement has one, the catalogue has no problem', () => {
     expect(findProblems(known, [named('AB-1: a test'), named('CD-1 is of another kind')])).toEqual(
       [],
     );
@@ -92,7 +92,7 @@ describe('a problem of a catalogue', () => {
   });
 
   test.each(['AB-3', 'AB-1.1', 'AB-1-1', 'AB-12', 'AB-1a'])(
-    'the unknown id %s in two tests’ names is one problem',
+    'the unknown id %s in the names of two tests is one problem',
     (id) => {
       const tests = ['AB-1: known', `${id}: not known`, `AB-1, ${id}: nor here`].map(named);
       expect(findProblems(known, tests)).toEqual([

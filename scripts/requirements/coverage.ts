@@ -1,6 +1,6 @@
 import type { Requirement } from './catalogue.ts';
 
-/** A test by its file, the names of its suites, and its own name. */
+/** A test with its file, the names of its suites, and its own name. */
 export type NamedTest = {
   readonly file: string;
   readonly suites: readonly string[];
@@ -13,7 +13,7 @@ export type Covered = {
   readonly text: string;
   /** The work that will build the requirement. */
   readonly open?: string;
-  /** The group of figures that measures the requirement. */
+  /** The groups of figures that measure the requirement. */
   readonly figures?: string;
   readonly tests: readonly NamedTest[];
 };
@@ -21,8 +21,8 @@ export type Covered = {
 export type Catalogue = Readonly<Record<string, Requirement>>;
 
 /**
- * Finds for each requirement the tests whose own names contain its id; for an acceptance criterion, the tests of its
- * test cases.
+ * Finds the tests of each requirement: the tests whose names contain its id. The tests of an acceptance criterion are
+ * those of its test cases.
  */
 export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covered[] {
   return Object.entries(catalogue).map(([id, requirement]) => {
@@ -32,7 +32,7 @@ export function cover(catalogue: Catalogue, tests: readonly NamedTest[]): Covere
   });
 }
 
-/** The problems of a catalogue and its tests, one sentence each. */
+/** Returns the problems of a catalogue and its tests, one sentence for each. */
 export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]): string[] {
   const isAnyId = anyId(catalogue);
   const idsIn = (name: string): string[] => name.match(isAnyId) ?? [];
@@ -51,7 +51,7 @@ export function findProblems(catalogue: Catalogue, tests: readonly NamedTest[]):
   ];
 }
 
-/** A readable list: each id with its text and its tests, or a note that it has none. */
+/** Returns lines for readers: a requirement's id and text, and its tests or a note that it has none. */
 export function describeCoverage({ id, text, open, figures, tests }: Covered): string {
   const lines = tests.map(({ file, suites, name }) => `    ${[file, ...suites, name].join(' › ')}`);
   const measured = figures ? `    measured: npm run bench -- ${figures}` : '    NO TEST';
@@ -59,14 +59,19 @@ export function describeCoverage({ id, text, open, figures, tests }: Covered): s
   return [`${id}  ${text}`, ...(lines.length > 0 ? lines : [none])].join('\n');
 }
 
-/** The id as a separate word: `TC-01` is found neither in `TC-012` nor in `TC-01.2`. */
+/**
+ * Returns an expression that finds the id as a separate word: `TC-01` is found neither in `TC-012` nor in `TC-01.2`.
+ */
 const idPattern = (id: string): RegExp => new RegExp(String.raw`(?<![\w.-])${id}(?!\w|\.\w)`);
 
-/** `AC-1.1` is proved by `TC-1.1a`, `TC-1.1b`, … */
+/** Returns an expression that finds the test cases of a criterion: `TC-1.1a`, `TC-1.1b`, … prove `AC-1.1`. */
 const testCasesOf = (criterion: string): RegExp =>
   idPattern(`${RegExp.escape(criterion.replace('AC', 'TC'))}[a-z]`);
 
-/** Matches every text that looks like an id of the catalogue, whether or not the catalogue has that id. */
+/**
+ * Returns an expression that matches every text that looks like an id of the catalogue, whether or not the catalogue
+ * contains this id.
+ */
 function anyId(catalogue: Catalogue): RegExp {
   const kinds = unique(Object.keys(catalogue).map((id) => id.replace(/-.*/, '')));
   return new RegExp(String.raw`(?<![\w.-])(?:${kinds.join('|')})-\d(?:[\w.-]*\w)?`, 'g');

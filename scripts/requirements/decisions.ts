@@ -1,6 +1,6 @@
-/** An intended difference between a source document and Liminal: its record in docs/decisions and its requirements. */
+/** An intended difference between a seed and Liminal, with its record in docs/decisions and its requirements. */
 export type Departure = {
-  /** What the source says, and what Liminal does. */
+  /** What the seed says, and what Liminal does instead. */
   readonly text: string;
   /** The name of the file in docs/decisions. */
   readonly record: string;

@@ -8,7 +8,7 @@ import type { NamedTest } from './coverage.ts';
 
 const listSchema = z.array(z.object({ file: z.string(), name: z.string() }));
 
-/** The tests of a finished run, from its results file. */
+/** Returns the tests of a finished run, read from its results file. */
 export function testsThatRan(resultsFile: string): NamedTest[] {
   return readResults(resultsFile).flatMap(({ name: file, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title }) => ({
@@ -20,8 +20,8 @@ export function testsThatRan(resultsFile: string): NamedTest[] {
 }
 
 /**
- * All tests, as listed by Vitest. Vitest must load the test files, because tests made in loops and in shared suites get
- * their names only then.
+ * Returns all tests, as Vitest lists them. Vitest must load the test files, because tests that are made in loops and in
+ * shared suites get their names only then.
  */
 export function listTests(): NamedTest[] {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-requirements-'));
@@ -36,7 +36,7 @@ export function listTests(): NamedTest[] {
   }
 }
 
-/** Vitest lists a test as one text: the names of its suites and its own name. */
+/** Splits a listed test: Vitest joins the names of its suites and its own name to one text. */
 function named({ file, name }: z.infer<typeof listSchema>[number]): NamedTest {
   const names = name.split(' > ');
   return { file, suites: names.slice(0, -1), name: names.at(-1) ?? '' };

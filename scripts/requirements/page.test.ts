@@ -7,10 +7,10 @@ import { cover } from './coverage.ts';
 import { departures } from './decisions.ts';
 import { findDepartureProblems, requirementsPage } from './page.ts';
 
-// The id is composed at run time: a real id in this file's test names would count as proved.
+// The id is composed at run time: a test whose name contains a real id would count as a proof of the requirement.
 const id = (kind: string, number: string): string => [kind, number].join('-');
 
-test('the page has each requirement with one test a file, its figure, its open work and its decision', () => {
+test('the page shows each requirement with one test per file, its figures, its open work and its decision', () => {
   const page = requirementsPage(
     [
       {
@@ -39,14 +39,14 @@ test('the page has each requirement with one test a file, its figure, its open w
   expect(page).toContain('- We differ (FR-001-99): [0099-x.md](decisions/0099-x.md)');
 });
 
-test('every requirement of the catalogue has its place, and an unknown one is an error', () => {
+test('the page shows every requirement of the catalogue once, and an unknown requirement is an error', () => {
   const all = cover(catalogue, []);
   const page = requirementsPage(all, departures);
   for (const one of all) expect(page.split(`**${one.id}** `)).toHaveLength(2);
   expect(() => requirementsPage([{ id: 'X-1', text: '', tests: [] }], [])).toThrow('X-1');
 });
 
-test('a decision names an existing record, and ids of the catalogue', () => {
+test('the record of each decision exists, and the ids of each decision are in the catalogue', () => {
   const records = readdirSync(join(root, 'docs/decisions'));
   expect(findDepartureProblems(departures, Object.keys(catalogue), records)).toEqual([]);
   expect(findDepartureProblems([{ text: '', record: 'no.md', ids: ['X-1'] }], [], [])).toEqual([

@@ -1,4 +1,4 @@
-// docs/requirements.md, generated from the catalogue, the decisions and the tests' names.
+// Writes docs/requirements.md from the catalogue, the decisions and the names of the tests.
 import type { Covered, NamedTest } from './coverage.ts';
 import type { Departure } from './decisions.ts';
 
@@ -9,7 +9,7 @@ Each promise with the tests that prove it, the figure that measures it, or the w
 The ids come from Liminal’s five source documents, the seeds: 000 (one stream for Claude Code and Codex), 001 (typed events on Redis), 002 (Claude Code through its SDK), 003 (upserts) and 004 (editors through ACP, ids with \`039\`). Comments in the code use these numbers. \`SAFE\` and \`INV\` are Liminal’s own ids.
 `;
 
-/** The sections of the page in their order: each title, with the beginning of its ids. */
+/** The sections of the page in their order: each section's title, and the beginning of the ids that belong to it. */
 const sources: readonly [title: string, id: RegExp][] = [
   ['Seed 000: functions', /^(?:AC|TC)-\d\./],
   ['Seed 000: speed and quality', /^NFR-000/],
@@ -40,7 +40,9 @@ export function requirementsPage(
   return `${[intro.trim(), end, ...sections].filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** Returns a sentence for each id that is not in the catalogue, and for each record that does not exist. */
+/**
+ * Returns a sentence for each id of a decision that is not in the catalogue, and for each record that does not exist.
+ */
 export function findDepartureProblems(
   departures: readonly Departure[],
   ids: readonly string[],
@@ -73,7 +75,7 @@ function entry({ id, text, open, figures, tests }: Covered, departures: readonly
   ].join('\n');
 }
 
-/** The name of the first test, without the names of its suites. */
+/** Returns the name of the first test, without the names of the test's suites. */
 function firstName(tests: readonly NamedTest[]): string {
   const names = tests.map(({ name }) => name.split(' > ').at(-1) ?? name);
   return names.toSorted()[0] ?? '';

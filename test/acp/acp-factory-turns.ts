@@ -1,10 +1,10 @@
-/** A second third-party client: `acp-factory`, a library with which programs run agents. */
+/** Tests a second third-party client: `acp-factory`, a library with which programs run agents. */
 import { AgentFactory, type ExtendedSessionUpdate, type Session } from 'acp-factory';
 import { updateProblems } from '@liminal/testkit/acp-schema';
 import { expect, onTestFinished, test } from 'vitest';
 import { stage, storiesOf } from './agents.ts';
 
-/** Returns every update up to the turn's end; `onUpdate` is called with each. */
+/** Returns every update up to the turn's end. `onUpdate` is called with each update. */
 async function play(
   session: Session,
   prompt: string,
@@ -29,7 +29,7 @@ const textOf = (updates: readonly ExtendedSessionUpdate[]): string =>
     .join('');
 
 test.each(storiesOf('codex'))(
-  'acp-factory drives $agent: a cancelled turn, an allowed tool, and a session that is loaded again',
+  'acp-factory can use $agent: it cancels a turn, allows a tool, and loads a session again',
   async ({ agent, endless, asking, settings }) => {
     const cwd = await stage.project(`factory-${agent}`);
     const titles: unknown[] = [];
@@ -72,8 +72,8 @@ test.each(storiesOf('codex'))(
     const next = await spawn();
     onTestFinished(() => next.close());
     const loaded = await next.loadSession(session.id, cwd);
-    // acp-factory loses an update that arrives together with a turn's answer, and reports the replay's updates with the
-    // next answer.
+    // acp-factory loses an update that arrives together with a turn's answer. After loading a session, it reports the
+    // updates of the load together with the next answer.
     let replayed = '';
     let stopping: Promise<void> | undefined;
     await play(loaded, endless().prompt, (update) => {

@@ -1,13 +1,15 @@
-/** A third-party client, from its first command to its last, with each kind of agent behind `liminal acp`. */
+/**
+ * Tests a third-party client with each kind of agent behind `liminal acp`, from the client's first command to its last.
+ */
 import { expect, test } from 'vitest';
 import { Acpx, updatesIn } from './acpx.ts';
 import { stage, storiesOf } from './agents.ts';
 
-/** A call may already be running when it is first reported. */
+/** When a call is first reported, it may already be running. */
 const inOrder = ['pending', 'in_progress', 'completed'];
 
 test.each(storiesOf('claude-code'))(
-  'FR-039-08 AS-039-2: acpx drives $agent: a new session, a cancelled turn, an allowed tool, settings, and the session opened again',
+  'FR-039-08 AS-039-2: acpx can use $agent: it creates a session, cancels a turn, allows a tool, changes settings, and opens the session again',
   async ({ agent, endless, asking, settings }) => {
     const folder = await stage.project(`acpx-${agent}`);
     const acpx = new Acpx({ ...stage.acpCommand(agent), cwd: folder, env: stage.env });

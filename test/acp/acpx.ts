@@ -1,4 +1,4 @@
-/** `acpx`, a third-party command line client, run as users run it: one process for each command. */
+/** Runs `acpx`, a third-party command line client, as users run it: one process for each command. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -9,14 +9,14 @@ const { resolve } = createRequire(import.meta.url);
 const program = join(dirname(resolve('acpx/package.json')), 'dist/cli.js');
 
 export interface AcpxOptions {
-  /** The command of the agent that acpx runs. */
+  /** The command with which acpx starts the agent. */
   command: string;
   args: string[];
   cwd: string;
   env: Record<string, string>;
 }
 
-/** acpx in one folder. Sessions belong to the folder: each command continues the last session. */
+/** Runs acpx in one folder. Sessions belong to the folder: each command continues the folder's last session. */
 export class Acpx {
   readonly #options: AcpxOptions;
 
@@ -33,13 +33,15 @@ export class Acpx {
     );
   }
 
-  /** Runs a command to its end; resolves with the JSON objects that it printed. Throws if it fails. */
+  /**
+   * Runs a command to its end. Resolves with the JSON objects that the command printed. Throws if the command fails.
+   */
   async run(...args: string[]): Promise<AcpxLine[]> {
     return this.start(...args).done();
   }
 }
 
-/** A message of the protocol, from either side, or the result of a command. */
+/** A message of the protocol from either side, or the result of a command. */
 // oxlint-disable-next-line typescript/no-explicit-any -- tests inspect the messages with expectations of their own
 export type AcpxLine = Record<string, any>;
 
@@ -76,7 +78,7 @@ class AcpxCommand {
     }
   }
 
-  /** Throws if the command fails, or if the agent has sent a message outside the protocol. */
+  /** Throws if the command fails, or if the agent has sent a message that the protocol does not allow. */
   async done(): Promise<AcpxLine[]> {
     const code = await this.#exited;
     if (code !== 0) throw new Error(`The command ended with ${code}:\n${this.#output}`);
@@ -99,7 +101,7 @@ class AcpxCommand {
   }
 }
 
-/** The agent's updates, oldest first. */
+/** Returns the agent's updates, oldest first. */
 export function updatesIn(lines: readonly AcpxLine[]): AcpxLine[] {
   return lines
     .filter(({ method }) => method === 'session/update')

@@ -1,4 +1,7 @@
-/** The same story for real clients with each agent, all on one stage, scripted for the model behind each agent. */
+/**
+ * Runs the same story with real clients and each agent. All agents share one stage, and the model behind each agent is
+ * scripted.
+ */
 import {
   answer,
   execCommand,
@@ -20,17 +23,20 @@ export const stage = useStage({
 
 export interface Story {
   agent: string;
-  /** Scripts the next turn to begin talking and never end. */
+  /** Writes a script for the next turn: the model begins to talk and never ends. */
   endless: () => { prompt: string; begins: string };
-  /** Scripts the next turn to ask before it uses a tool, whose title contains `tool`, and then to talk. */
+  /**
+   * Writes a script for the next turn: the model asks before it uses a tool whose title contains `tool`, and then
+   * talks.
+   */
   asking: () => { prompt: string; tool: string; says: RegExp };
-  /** Values of settings that differ from the initial ones and still make the agent ask. */
+  /** New values for settings. They differ from the initial values, and the agent still asks for permission. */
   settings: Record<string, string>;
 }
 
 const begins = 'I have begun';
 const settled = 'That is settled.';
-/** Only the model's text. */
+/** Matches the text of the model, and no other text. */
 const says = /^That is settled\.$/;
 const make = 'echo fresh > new.txt';
 const endlessly = () => [begins, gate(), ' and ended.'];
@@ -51,7 +57,7 @@ const stories: readonly Story[] = [
     asking: () => {
       const input = { command: `sh -c '${make}'`, description: 'Makes it.' };
       stage.api.play([reply(toolUse('Bash', input)), reply(settled)]);
-      // A pattern, because Claude Code's text also reports which model was set.
+      // The expected text is a pattern, because Claude Code's text also reports which model was set.
       return { prompt: 'Make it.', tool: make, says: /That is settled\./ };
     },
     settings: { mode: 'acceptEdits', model: 'haiku' },
@@ -84,8 +90,8 @@ const stories: readonly Story[] = [
 ];
 
 /**
- * The stories of all agents in long runs, and of the given agents in short runs: a client that works with one agent
- * should work with the others.
+ * Returns the stories of all agents in long runs, and the stories of the given agents in short runs: a client that
+ * works with one agent should also work with all others.
  */
 export const storiesOf = (...agents: string[]): readonly Story[] =>
   stories.filter(({ agent }) => atLength || agents.includes(agent));

@@ -1,4 +1,4 @@
-// The files run on one stage, because setting up a stage for each takes three seconds.
+// All files run on one stage, because setting up a stage for each file takes three seconds.
 import './early-cancel.ts';
 import './acp-factory-turns.ts';
 import './acpx-turns.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stage, storiesOf } from './agents.ts';
 
 test.each(storiesOf('demo', 'openai'))(
-  'a prompt to $agent that is cancelled before it has begun, or while it waits for an earlier prompt, is answered as cancelled',
+  'if a prompt to $agent is cancelled before its turn has begun, or while it waits for an earlier prompt, it is answered as cancelled',
   async ({ agent, endless }) => {
     const editor = await stage.editor(agent);
     const sessionId = await editor.newSession(await stage.project(`cancel-${agent}`));

@@ -1,6 +1,7 @@
 /**
- * The updates that an editor gets for recorded turns of real agents, as they happen, one update a line; `npx vitest run
- * test/acp --update=all` rewrites them. The editor supports every feature, and has sent the prompt itself.
+ * The updates that an editor gets during recorded turns of real agents, one update per line. `npx vitest run test/acp
+ * --update=all` rewrites the files with these updates. The editor supports every feature, and has sent the prompt
+ * itself.
  */
 import { tmpdir } from 'node:os';
 import { createDemoProvider } from '@liminal/agents/demo';
@@ -43,7 +44,7 @@ async function adapter(name: string): Promise<EventDraft[]> {
   return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
 }
 
-/** Every permission request is allowed. */
+/** Allows every permission request. */
 async function demo(name: string): Promise<EventDraft[]> {
   const provider = createDemoProvider({ speed: Infinity });
   const watch = new Watch(provider, 'demo');
@@ -59,7 +60,8 @@ async function demo(name: string): Promise<EventDraft[]> {
 }
 
 /**
- * The events of each turn, as one run. If an item gets a text at once, the text is one event, as in the log.
+ * Returns the events of each turn as one run. If all text of an item arrives at the same time, the text is one event,
+ * as in the log.
  */
 function runsOf(drafts: readonly EventDraft[]): StreamEvent[][] {
   const turns = Map.groupBy(drafts, ({ turnId }) => turnId);

@@ -1,10 +1,11 @@
 /**
- * Recorded dialogues of an editor and `liminal acp`. Each line of a `.jsonl` file is `{"in": message}`, sent by the
- * editor (a string is sent unchanged), or `{"out": message}`, the next message from the agent.
- * In a message, `"{{name}}"` matches any value at its first occurrence, and the same value later; `{{*}}` matches
- * anything, also within a longer string. Everything else must be equal. Updates that are in no line may come in
- * between, since the division of a text into chunks depends on time; so may the end of a question, which may cross its
- * answer. Answers and questions may not come in between.
+ * Plays recorded dialogues between an editor and `liminal acp`. Each line of a `.jsonl` file is either `{"in":
+ * message}`, which the editor sends (a string is sent unchanged), or `{"out": message}`, the next message from the
+ * agent. In a message, `"{{name}}"` matches any value at its first occurrence, and the same value at later occurrences;
+ * `{{*}}` matches anything, also within a longer string. All other values must be equal. The agent may send further
+ * updates between the lines, because the division of a text into chunks depends on time. The agent may also send the
+ * end of a question between the lines, because this end may cross the question's answer. Further answers and questions
+ * are errors.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +18,7 @@ const anything = '{{*}}';
 
 /**
  * Plays a file.
- * @param known - Values that the file may name. Throws at the first line that differs from the recording.
+ * @param known - Values for names in the file. Throws at the first line that differs from the recording.
  */
 export async function playScenario(
   file: string,
@@ -56,7 +57,7 @@ const mayComeBetween = ({ method }: AcpMessage): boolean =>
 const nameIn = (value: unknown): string | undefined =>
   typeof value === 'string' ? /^\{\{(\w+)\}\}$/.exec(value)?.[1] : undefined;
 
-/** Whether a message matches the recorded one; binds names at their first occurrence. */
+/** Whether a message matches the recorded message. Binds names to values at their first occurrence. */
 function isAs(recorded: unknown, said: unknown, values: Values): boolean {
   if (recorded === anything) return said !== undefined;
   const name = nameIn(recorded);

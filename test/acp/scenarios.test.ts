@@ -1,4 +1,4 @@
-/** Recorded dialogues with `liminal acp --agent demo`, all at the same time on one server. */
+/** Plays recorded dialogues with `liminal acp --agent demo`. All dialogues run at the same time on one server. */
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';

@@ -1,19 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A command's words, unchanged. */
+/** The words of a command, unchanged. */
 export type Command = Buffer[];
 
 /**
- * All commands that a Redis has written to disk before it answered, from its folder; transactions completely or not at
- * all. The Redis must never rewrite its file (`auto-aof-rewrite-percentage 0`).
+ * Reads all commands that a Redis wrote to disk before it answered, from the Redis's folder. The commands of a
+ * transaction are returned completely or not at all. The Redis must never rewrite its file
+ * (`auto-aof-rewrite-percentage 0`).
  */
 export async function commandsOnDisk(folder: string): Promise<Command[]> {
   const files = await Promise.all((await filesIn(folder)).map(async (path) => readFile(path)));
   return files.flatMap((file) => [...committed(commandsIn(file))]);
 }
 
-/** Since Redis 7 there are several files in a folder; before, one file. */
+/** Since Redis 7 there are several files in a folder; older versions write one file. */
 async function filesIn(folder: string): Promise<string[]> {
   const parts = join(folder, 'appendonlydir');
   const names = await readdir(parts).catch(() => undefined);
@@ -24,7 +25,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((name) => join(parts, name));
 }
 
-/** Yields the commands up to the file's complete end: a command that was written only in part was never answered. */
+/** Yields the commands up to the last complete command. A command that was written only in part was never answered. */
 function* commandsIn(file: Buffer): Generator<Command> {
   for (let at = 0; ;) {
     const count = lengthAt(file, at, '*');

@@ -1,24 +1,26 @@
 import { createClient, type LiminalClient, type SessionView } from '@liminal/client';
 import { Wire } from './wire.ts';
 
-/** How long a user takes to press “try again”, in ms. */
+/** How long a user takes before pressing “try again”, in ms. */
 const retryMs = 300;
 
 interface SubscriberOptions {
   ports: readonly number[];
   token: string;
   sessionId: string;
-  /** The server to which it connects first. */
+  /** The server to which the client connects first. */
   at: number;
 }
 
-/** Watches a session with Liminal's own client, over a connection that breaks, stalls and leads to any server. */
+/**
+ * Watches a session with Liminal's own client. The client's connection breaks and stalls, and may lead to any server.
+ */
 export class ChaosSubscriber {
   readonly #options: SubscriberOptions;
   readonly #wire: Wire;
-  /** The views that were remembered; a view never changes. */
+  /** Views that were remembered. A view must never change. */
   readonly seen: SessionView[] = [];
-  /** Faults: states that must never be shown. */
+  /** Faults that were found: states that must never be shown. */
   readonly faults: string[] = [];
   readonly #ends = new Map<string, string>();
   #client: LiminalClient;
@@ -42,23 +44,23 @@ export class ChaosSubscriber {
     return this.#client.session(this.sessionId).getSnapshot();
   }
 
-  /** The connection's state and server, for the report of a failure. */
+  /** Returns the connection's state and server, for the report of a failure. */
   get connectionState(): unknown[] {
     return [this.#client.connection.getSnapshot(), this.#wire.origin, this.#wire.leadsTo];
   }
 
-  /** Remembers the current view; the verdict checks that it has not changed. */
+  /** Remembers the current view. The verdict checks that this view has not changed. */
   remember(): void {
     this.seen.push(this.view);
   }
 
-  /** Breaks the connection; the client reconnects to that server with its cursor. */
+  /** Breaks the connection. The client reconnects to the given server with its cursor. */
   drop(at: number): void {
     this.remember();
     this.#wire.cut(at);
   }
 
-  /** Forgets everything and starts again. */
+  /** Forgets all state and starts again. */
   forget(): void {
     this.remember();
     this.#leave();

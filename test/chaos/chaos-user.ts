@@ -24,18 +24,18 @@ const move = fc.record({
   /** The servers that the user tries, one after the other. */
   at: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
   pauseMs: fc.integer({ min: 100, max: 2_500 }),
-  /** The delay after which the user withdraws a message. */
+  /** How long the user waits before withdrawing a message. */
   afterMs: fc.integer({ min: 0, max: 1_500 }),
 });
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
 
-/** The outcome of a message, as far as its sender can know. */
+/** The outcome of a message, as far as the message's sender can know it. */
 export interface Sent {
   sessionId: string;
   message: string;
   outcome: 'acknowledged' | 'refused' | 'unknown';
   turnId?: string;
-  /** The message's id, if it was steered. */
+  /** The message's id, if the message was steered. */
   messageId?: string;
   /** Whether the user asked to remove the message from the queue. */
   removed?: boolean;
@@ -48,18 +48,18 @@ interface Answer<T> {
   code?: string;
 }
 
-/** How long a user waits for a turn before continuing, and for the last turn, in ms. */
+/** How long a user waits for a turn before continuing, and how long for the last turn, in ms. */
 const patience = { turnMs: 12_000, endMs: 45_000 };
 
-/** Talks to an agent in one session, at any server, and answers its questions. */
+/** Acts as a user: talks to an agent in one session, at any server, and answers the agent's questions. */
 export class ChaosUser {
   readonly sessionId: string;
   readonly sent: Sent[] = [];
-  /** Other sessions that the user created and deleted. */
+  /** Further sessions that the user created and deleted. */
   readonly deleted: string[] = [];
-  /** Forks of the user's session that are known to have been created. */
+  /** Forks of the user's session whose creation is known. */
   readonly forks: string[] = [];
-  /** The number of rejections by code. */
+  /** How many requests were rejected, by code. */
   readonly refusals = new Map<string, number>();
   readonly #name: string;
   readonly #moves: Move[];
@@ -118,7 +118,7 @@ export class ChaosUser {
     await this.#answering;
   }
 
-  /** Ends the user's actions where they are. */
+  /** Stops the user's actions at the current point. */
   async leave(): Promise<void> {
     this.#enough.abort();
     this.#gone.abort();
@@ -156,8 +156,8 @@ export class ChaosUser {
   }
 
   /**
-   * If no server answers, sends the message again through the next server, with other words, because the first
-   * message may have arrived.
+   * Sends a message. If no server answers, sends the message again through the next server, but with other words,
+   * because the first message may have arrived.
    */
   async #sendSomewhere(at: number, text: string): Promise<Sent> {
     let sent = await this.#send(at, text);
@@ -178,7 +178,9 @@ export class ChaosUser {
     return sent;
   }
 
-  /** If no server answers, sends the message again with the same id: it is steered once. */
+  /**
+   * Steers a message. If no server answers, sends the message again with the same id, so that it is steered only once.
+   */
   async #steer(at: number, text: string): Promise<void> {
     const message = `${this.#name} ${text}`;
     const messageId = randomUUID();
@@ -200,7 +202,7 @@ export class ChaosUser {
     await this.#ask(async () => this.#at(at).removeQueued(this.sessionId, turnId));
   }
 
-  /** If no server answers, asks again for the same fork: it is created once. */
+  /** Creates a fork. If no server answers, requests the same fork again, so that it is created only once. */
   async #fork(at: number): Promise<void> {
     const sessionId = randomUUID();
     for (let next = 0; next < this.#servers.length; next += 1) {
@@ -211,7 +213,7 @@ export class ChaosUser {
     }
   }
 
-  /** Sends a message in another session, and deletes that session. */
+  /** Sends a message in a further session, and deletes this session. */
   async #makeAndDelete(first: number, second: number, text: string, afterMs: number) {
     const request = { cliType: 'talking', projectDir: this.#projectDir };
     const { value } = await this.#ask(async () => this.#at(first).createSession(request));
@@ -232,7 +234,7 @@ export class ChaosUser {
     return value === true;
   }
 
-  /** If a request has no answer, the server may or may not have received it. */
+  /** Whether a request got no answer. The server may or may not have received such a request. */
   async #ask<T>(request: () => Promise<T>): Promise<Answer<T>> {
     try {
       return { value: await request() };
@@ -244,7 +246,7 @@ export class ChaosUser {
     }
   }
 
-  /** Answers questions again and again until they are shown as answered. */
+  /** Answers each question again and again until it is shown as answered. */
   async #answerAll(): Promise<void> {
     for (let count = 0; !this.#gone.signal.aborted; count += 1) {
       await delay(150);

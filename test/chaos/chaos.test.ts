@@ -8,7 +8,7 @@ import { length, seed } from './length.ts';
 import { countBy, endsOf, judge } from './verdict.ts';
 import { ChaosWorld } from './world.ts';
 
-/** Each round has its own seed, so that a single round can be repeated with `FAULTS_SEED`. */
+/** Each round has its own seed. A single round can be repeated with `FAULTS_SEED`. */
 const rounds = Array.from({ length: length.rounds }, (_, index) => ({ seed: seed + index }));
 
 test.each(rounds)(
@@ -45,7 +45,7 @@ test.each(rounds)(
   },
 );
 
-/** Writes down the played faults and each process's log; returns the folder. */
+/** Writes the faults that were played, and the log of each process, into a folder. Returns the folder. */
 async function keepLogs(world: ChaosWorld): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-chaos-log-'));
   await writeFile(join(folder, 'faults.log'), world.log.join('\n'));

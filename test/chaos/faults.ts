@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Member, Ways } from './member.ts';
 import type { ChaosWorld } from './world.ts';
 
-/** The kinds of faults, each with its relative frequency, and the range of its duration in ms. */
+/** The kinds of faults. Each kind has a relative frequency, and the range of its duration in ms. */
 const kinds = {
   'reader dropped': { weight: 26, ms: [0, 0] },
   'reader begun anew': { weight: 9, ms: [0, 0] },
@@ -28,8 +28,8 @@ export interface Fault {
   /** The time between the previous fault and this one, in ms. */
   gapMs: number;
   /**
-   * The index of the fault's victim (`who`), and of the server or the services that the fault concerns (`where`);
-   * each is taken modulo the number of candidates.
+   * `who` is the index of the fault's victim. `where` is the index of the server or of the services that the fault
+   * concerns. Each index is taken modulo the number of candidates.
    */
   who: number;
   where: number;
@@ -64,7 +64,7 @@ export function faultsOf(seed: number, count: number): Fault[] {
 /** The services that a server is cut off from. */
 const servicesAt: (keyof Ways)[][] = [['redis'], ['database'], ['redis', 'database']];
 
-/** Begins a fault; resolves when its victim works again. */
+/** Begins a fault. Resolves when the fault's victim works again. */
 export async function play(world: ChaosWorld, { kind, who, where, ms }: Fault): Promise<void> {
   const { redis, postgres } = world;
   const watcher = pick(world.subscribers, who);
@@ -124,7 +124,7 @@ export async function play(world: ChaosWorld, { kind, who, where, ms }: Fault): 
   }
 }
 
-/** A member that no fault affects at the moment; if there is none, any member. */
+/** Returns a member that no fault affects at the moment. If every member is affected, returns any member. */
 function wellOne(world: ChaosWorld, members: readonly Member[], who: number): Member {
   const well = members.filter(({ name }) => !world.isBusy(name));
   return pick(well.length > 0 ? well : members, who);

@@ -1,4 +1,4 @@
-/** The amount of chaos: a little in every test run, more with `npm run chaos`. */
+/** How many faults the test plays: a few in every test run, more with `npm run chaos`. */
 const { FAULTS, FAULTS_SEED } = process.env;
 const isLong = FAULTS === 'long';
 
@@ -7,7 +7,7 @@ export const length = isLong
   : { rounds: 1, sessions: 4, faults: 14 };
 
 /**
- * The seed of everything random: fixed in short runs, whose first faults are of every kind. `FAULTS_SEED` repeats a
- * failed round.
+ * The seed of all random choices. In short runs, the seed is fixed, and the first faults are of every kind.
+ * `FAULTS_SEED` repeats a failed round.
  */
 export const seed = Number(FAULTS_SEED ?? (isLong ? Date.now() % 2 ** 30 : 20_262_039));

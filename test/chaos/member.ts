@@ -21,19 +21,19 @@ export interface MemberSettings {
   port: number;
 }
 
-/** A member's own connections to the shared services; it can be cut off from each. */
+/** A member's own connections to the shared services. The member can be cut off from each of these services. */
 export interface Ways {
   redis: Wire;
   database: Wire;
 }
 
 const program = fileURLToPath(new URL('server.ts', import.meta.url));
-/** Delay between two tries to start while Redis or the database is unreachable, in ms. */
+/** The delay between two attempts to start while Redis or the database is unreachable, in ms. */
 const retryMs = 150;
 /** How much of each process's output is kept, in characters. */
 const logMax = 5_000_000;
 
-/** A process that can be ended in every way, and that restarts on its port. */
+/** A process that can be ended in every way. After a restart, the process uses the same port. */
 export class Member {
   readonly name: string;
   readonly settings: MemberSettings;
@@ -41,11 +41,11 @@ export class Member {
   #child: ChildProcess | undefined;
   #coming: Promise<void> | undefined;
   #gone = false;
-  /** The process runs, and was not asked to end. */
+  /** Whether the process runs and was not asked to end. */
   #isReady = false;
   /** How often the process ended unexpectedly, or with an error. */
   crashes = 0;
-  /** The newest output of the process, over all its runs. */
+  /** The newest output of the process, from all its runs. */
   log = '';
 
   constructor(name: string, settings: MemberSettings, ways?: Ways) {
@@ -58,7 +58,7 @@ export class Member {
     return `http://127.0.0.1:${this.settings.port}`;
   }
 
-  /** Resolves when the process runs; retries until it does. */
+  /** Resolves when the process runs. Retries until this succeeds. */
   async start(): Promise<void> {
     this.#coming ??= this.#startUntilReady().finally(() => {
       this.#coming = undefined;
@@ -77,7 +77,7 @@ export class Member {
     if (this.#child?.exitCode !== 0) this.crashes += 1;
   }
 
-  /** Suspends the process for a while. */
+  /** Suspends the process for some time. */
   async freeze(ms: number): Promise<void> {
     const child = this.#child;
     child?.kill('SIGSTOP');
@@ -85,12 +85,12 @@ export class Member {
     child?.kill('SIGCONT');
   }
 
-  /** Cuts only this process off from these services for a while. */
+  /** Cuts off only this process from these services for some time. */
   async cutOff(from: readonly (keyof Ways)[], ms: number): Promise<void> {
     await Promise.all(from.map(async (service) => this.#ways?.[service].sever(ms)));
   }
 
-  /** Ends the process for good. */
+  /** Ends the process permanently. */
   async leave(): Promise<void> {
     this.#gone = true;
     await this.#coming;

@@ -5,9 +5,9 @@ import { commandsOnDisk } from './append-only-file.ts';
 
 type Constants = Pick<StreamEvent, 'sessionId' | 'turnId' | 'traceContext'>;
 
-/** Reads what was written into the log from Redis's files on disk, without any code of the drivers. */
+/** Reads the log's contents from Redis's files on disk, without any code of the drivers. */
 export class RedisLogReader {
-  /** The runs of the log by id; each has its events in the order in which they were written. */
+  /** The runs of the log, by id. Each run contains its events in the order in which they were written. */
   readonly runs = new Map<string, StreamEvent[]>();
   readonly #redis: Redis;
   readonly #server: Pick<RedisServer, 'url' | 'folder'>;
@@ -20,7 +20,7 @@ export class RedisLogReader {
     this.#redis = connect(server.url);
   }
 
-  /** Reads everything from the beginning; returns the last event of each run that has not ended. */
+  /** Reads the files from the beginning. Returns the last event of each run that has not ended. */
   async read(): Promise<StreamEvent[]> {
     this.runs.clear();
     const [before, after] = [`${this.#prefix}:run:`, ':events'];
@@ -34,13 +34,13 @@ export class RedisLogReader {
     return [...this.runs.values()].flatMap((run) => (run.some(isTerminal) ? [] : run.slice(-1)));
   }
 
-  /** A session's runs, oldest first. */
+  /** Returns a session's runs, oldest first. */
   runsOf(sessionId: string): StreamEvent[][] {
     const own = [...this.runs.values()].filter(([first]) => first?.sessionId === sessionId);
     return own.toSorted((a, b) => begin(a).localeCompare(begin(b)));
   }
 
-  /** What Redis still has: entries of the registry, and keys that never expire. */
+  /** Returns what Redis still contains: entries of the registry, and keys that never expire. */
   async left(): Promise<{ announced: number; pending: number; lasting: string[] }> {
     const keys = await this.#scan(`${this.#prefix}*`);
     const more = await this.#scan(`{${this.#prefix}*`);

@@ -29,7 +29,7 @@ interface SteeredMessage {
   message: string;
 }
 
-/** A turn that the agent is playing. */
+/** A turn that the agent is now playing. */
 interface RunningTurn {
   turnId: string;
   over: AbortController;
@@ -41,7 +41,9 @@ interface RunningTurn {
 
 type OnDelivered = (sessionId: string, turnId: string) => void;
 
-/** An agent without a process, whose actions depend on the message. It knows every session. */
+/**
+ * An agent without a process. The text of a message determines what the agent does. The agent accepts every session id.
+ */
 export class ScriptedTurnsAgent extends DriverProvider {
   constructor(onDelivered: OnDelivered) {
     super(new TalkingDriver(onDelivered));
@@ -61,7 +63,7 @@ class TalkingDriver implements AgentDriver {
     return new TalkingSession(opening, this.#onDelivered);
   }
 
-  /** Creates no copies, because the agent stores nothing. */
+  /** Creates no copy, because the agent stores nothing. */
   async fork(): Promise<StoredFork> {
     return { copies: new Map(), left: new Set() };
   }
@@ -78,7 +80,7 @@ class TalkingSession implements AgentSession {
   readonly #output: SessionOutput;
   readonly #onDelivered: OnDelivered;
   #turn: RunningTurn | undefined;
-  /** Each of these messages will begin a turn of its own, one after the other. */
+  /** Each of these messages will begin a turn of its own, one after another. */
   readonly #waiting: SteeredMessage[] = [];
 
   constructor({ sessionId, output }: SessionOpening, onDelivered: OnDelivered) {
@@ -129,7 +131,7 @@ class TalkingSession implements AgentSession {
   async close(): Promise<void> {
     this.#stop();
     if (!this.isAlive) return;
-    // Change the state first, because a listener of the exit may close the session again.
+    // Change the state first, because a listener of the exit event may close the session again.
     this.isAlive = false;
     this.#output.exit({ expected: true });
   }
@@ -210,7 +212,10 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Sends words one by one, each different, so that a cut or doubled text is never a part of the right text. */
+/**
+ * Sends words one by one. Every word is different, so that a text that was cut or sent twice is never a part of the
+ * right text.
+ */
 async function spell(
   { words, everyMs }: { words: number; everyMs: number },
   itemId: string,

@@ -1,7 +1,7 @@
 /**
- * One process of the chaos test: a whole server with an agent that talks by itself, or a projector; `CHAOS` contains
- * its `MemberSettings`. Prints `ready` when it runs, stops in an orderly way on SIGTERM, and at once when its input
- * ends.
+ * One process of the chaos test: a whole server with an agent that talks by itself, or a projector. `CHAOS` contains
+ * the process's `MemberSettings`. The process prints `ready` when it runs. It stops in an orderly way on SIGTERM, and
+ * at once when its input ends.
  */
 import { flushCompileCache } from 'node:module';
 import { ProviderRegistry } from '@liminal/agents';

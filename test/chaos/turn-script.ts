@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 
-/** The agent's next action in a turn. */
+/** The next action of the agent in a turn. */
 export type Step =
   | { kind: 'say' | 'think' | 'withdraw' | 'fail'; words: number; everyMs: number }
   | { kind: 'tool'; words: number; everyMs: number }
@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** These are more events than the log keeps of a projected run. */
+/** This is more than the number of events that the log keeps of a projected run. */
 const flood: fc.Arbitrary<Step> = fc.constant({ kind: 'say', words: 250, everyMs: 12 });
 
 const turnScript: fc.Arbitrary<TurnScript> = fc.record({
@@ -52,14 +52,17 @@ const turnScript: fc.Arbitrary<TurnScript> = fc.record({
   ),
 });
 
-/** The agent's actions for a message: the same on every server. */
+/** Returns the agent's actions for a message. The actions are the same on every server. */
 export function turnScriptOf(message: string): TurnScript {
   const seed = createHash('sha256').update(message).digest().readInt32LE();
   const [script] = fc.sample(turnScript, { seed, numRuns: 1, unbiased: true });
   return script ?? { steps: [], ending: 'completed' };
 }
 
-/** How the agent handles a steered message: it takes the message after a while, or begins a turn for it later. */
+/**
+ * Returns how the agent handles a steered message: the agent takes the message after some time, or begins a turn for
+ * the message later.
+ */
 export function takesUp(message: string): { isOwnTurn: boolean; afterMs: number } {
   const [first = 0, second = 0] = createHash('sha256').update(message).digest();
   return { isOwnTurn: first % 3 === 0, afterMs: second * 4 };

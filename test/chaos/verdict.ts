@@ -22,7 +22,7 @@ import type { ChaosWorld } from './world.ts';
 /** How long the servers may take to become idle on a busy machine, in ms. */
 const patience = { timeout: 60_000, interval: 100 };
 
-/** Waits until nothing runs, and then compares everything with what Redis had on disk. */
+/** Waits until no turn runs, and then compares all states with the commands that Redis had written to disk. */
 export async function judge(world: ChaosWorld): Promise<void> {
   const { logReader: witness } = world;
   await expect
@@ -60,7 +60,10 @@ function keptRuns(world: ChaosWorld): StreamEvent[][] {
   return runs.filter(([first]) => first !== undefined && !deleted.has(first.sessionId));
 }
 
-/** Nothing remains of deleted sessions, neither in a server nor in the store, even if an agent was working in them. */
+/**
+ * Checks that no data of deleted sessions remains, neither in a server nor in the store, even if an agent was working
+ * in them.
+ */
 async function judgeDeleted(world: ChaosWorld): Promise<void> {
   const { requests, settings, logReader: witness } = world;
   const deleted = deletedIn(world);
@@ -84,7 +87,7 @@ async function judgeDeleted(world: ChaosWorld): Promise<void> {
   }
 }
 
-/** Each message has its turn, once; a message whose sender got no answer may have none. */
+/** Checks that each message has exactly one turn. A message whose sender got no answer may have no turn. */
 function judgeMessages({ users: people, logReader: witness }: ChaosWorld): void {
   const turns = new Map<string, string[]>();
   for (const run of witness.runs.values()) {
@@ -116,8 +119,8 @@ function isRight({ outcome, turnId, removed }: Sent, turns: string[]): boolean {
 }
 
 /**
- * A steered message is in one turn; if the agent handles it later, it has one turn of its own. If the server died
- * before the log had the message, the message also has one turn of its own.
+ * Checks that a steered message is in exactly one turn. If the agent handles the message later, it has a turn of its
+ * own. If the server died before the message was logged, the message also has a turn of its own.
  */
 function isRightAmid(
   { outcome, turnId = '', messageId = '' }: Sent,
@@ -135,7 +138,7 @@ function isRightAmid(
 interface SteeredMessage {
   id: string;
   turnId: string;
-  /** The message was withdrawn to get a turn of its own. */
+  /** The message was withdrawn from the running turn, to get a turn of its own. */
   isLeft: boolean;
 }
 
@@ -160,16 +163,16 @@ function messageOf(run: readonly StreamEvent[]): string {
     if (payload.type !== 'item_done' || payload.finalItem.type !== 'message') continue;
     if (payload.itemId === own) return payload.finalItem.content;
   }
-  // The turn was lost before the log had its message.
+  // The turn was lost before its message was logged.
   return '';
 }
 
-/** A rejected request gets the reason, in words for users. */
+/** Checks that every rejected request got the reason, in words for users. */
 function judgeRefusals({ users: people }: ChaosWorld): void {
   expect(people.flatMap(({ refusals }) => [...refusals.keys()])).not.toContain('INTERNAL');
 }
 
-/** The stored runs equal the log, folded from scratch. */
+/** Checks that the stored runs equal the log, which is folded from the beginning. */
 async function judgeStore(world: ChaosWorld): Promise<void> {
   const { store } = await openPostgres(world.settings.databaseUrl, {
     schema: world.settings.schema,
@@ -183,7 +186,7 @@ async function judgeStore(world: ChaosWorld): Promise<void> {
   }
 }
 
-/** Every server shows every session, and every run, as the log has it. */
+/** Checks that every server shows every session and every run as the log contains them. */
 async function judgeServers(world: ChaosWorld): Promise<void> {
   for (const { sessionId } of world.users) {
     const runs = world.logReader.runsOf(sessionId);
@@ -219,7 +222,9 @@ async function fetchRun({ servers, settings }: ChaosWorld, index: number, runId:
   return Response.parse(await answer.json());
 }
 
-/** Every server shows every fork, with the conversation of the original session up to the place of the fork. */
+/**
+ * Checks that every server shows every fork, with the conversation of the original session up to the turn of the fork.
+ */
 async function judgeForks({
   users: people,
   requests,
@@ -243,14 +248,17 @@ async function judgeForks({
   }
 }
 
-/** The item without its session's and its turn's id. */
+/** Returns the item without the ids of its session and its turn. */
 const unplaced = (item: UpsertObject): UpsertObject => ({
   ...item,
   sessionId: '',
   turnId: '',
 });
 
-/** All readers agree, on any server: those that were connected all the time, those that returned, and new ones. */
+/**
+ * Checks that all readers show the same, on any server: readers that were connected all the time, readers that
+ * returned, and new readers.
+ */
 async function judgeReaders(world: ChaosWorld): Promise<void> {
   for (const [at] of world.servers.entries()) {
     for (const { sessionId } of world.users) {
@@ -290,7 +298,10 @@ function withdrawnBy(payload: StreamEvent['payload']): string[] {
   return payload.type === 'item_cancelled' ? [payload.itemId] : [];
 }
 
-/** Every item that was shown is also shown in the end, unchanged or longer (invariant 6), unless it was withdrawn. */
+/**
+ * Checks that every item that was shown is also shown at the end, unchanged or longer (invariant 6), unless the item
+ * was withdrawn.
+ */
 function judgeSeen(before: SessionView, items: UpsertObject[], withdrawn: Set<string>): void {
   const last = new Map(items.map((item) => [item.itemId, item]));
   for (const item of before.turns.flatMap((turn) => turn.items)) {
@@ -308,7 +319,7 @@ function textOf(item: UpsertObject): string {
   return item.type === 'tool_call' ? (item.toolOutput ?? '') : '';
 }
 
-/** Counts the elements by their kind. */
+/** Returns how many elements of each kind there are. */
 export function countBy<T>(all: Iterable<T>, kindOf: (one: T) => string): Record<string, number> {
   const groups = Map.groupBy(all, kindOf);
   return Object.fromEntries([...groups].map(([kind, ones]) => [kind, ones.length]));

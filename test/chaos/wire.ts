@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A proxy between a client and the servers, or between a server and its services: connects to one of its targets at a
- * time, and to the next target if that one is gone.
+ * A proxy between a client and the servers, or between a server and its services. The proxy connects to one of its
+ * targets at a time. If this target is not available, the proxy connects to the next target.
  */
 export class Wire {
   readonly #ports: readonly number[];
@@ -34,19 +34,19 @@ export class Wire {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** The server of each open connection, and of the next one. */
+  /** The server to which each open connection leads, and the server for the next connection. */
   get leadsTo(): unknown[] {
     const open = [...this.#sockets].map(({ remotePort }) => this.#ports.indexOf(remotePort ?? 0));
     return [open.filter((index) => index >= 0), this.#at % this.#ports.length];
   }
 
-  /** Breaks all connections; later ones go to that server. */
+  /** Breaks all connections. Later connections lead to the given server. */
   cut(at = this.#at): void {
     this.#at = at;
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Breaks all connections, and new ones for a while. */
+  /** Breaks all connections. For some time, also breaks new connections. */
   async sever(ms: number): Promise<void> {
     this.#isSevered = true;
     this.cut();
@@ -54,7 +54,7 @@ export class Wire {
     this.#isSevered = false;
   }
 
-  /** Passes nothing for a while, in either direction. */
+  /** For some time, passes no data in either direction. */
   async stall(ms: number): Promise<void> {
     const stalled = [...this.#sockets];
     for (const socket of stalled) socket.pause();
@@ -75,7 +75,7 @@ export class Wire {
     this.#hold(near, far);
     this.#hold(far, near);
     far.once('error', () => {
-      // If the server is not listening, the next connection tries the next server.
+      // If the server does not listen, the next connection goes to the next server.
       if (this.#at === at) this.#at = at + 1;
     });
     near.pipe(far);

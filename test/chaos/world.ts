@@ -22,17 +22,20 @@ import { RedisLogReader } from './redis-log-reader.ts';
 const leaseMs = 2_000;
 const servers = 3;
 const subscribersPerSession = 2;
-/** The witness must find everything that was ever written, and the log must be trimmed often. */
+/**
+ * The log must be trimmed often, and Redis must never rewrite its file, so that the witness finds every command that
+ * was ever written.
+ */
 const redisSettings = { 'auto-aof-rewrite-percentage': '0', 'stream-node-max-entries': '10' };
 const token = 'a-token-that-all-servers-share';
 
-/** Three servers and two projectors on a Redis and a database, and all their users. */
+/** Three servers and two projectors on one Redis and one database, with all their users. */
 export class ChaosWorld {
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
   readonly servers: Member[];
   readonly projectors: Member[];
-  /** The proxies for users' commands, one for each server. */
+  /** The proxies for users' commands. Each server has one proxy. */
   readonly wires: Wire[] = [];
   readonly requests: Requests[] = [];
   readonly subscribers: ChaosSubscriber[] = [];
@@ -40,7 +43,7 @@ export class ChaosWorld {
   readonly logReader: RedisLogReader;
   readonly census: Census;
   readonly settings: MemberSettings;
-  /** The played faults, with times. */
+  /** The faults that were played, with their times. */
   readonly log: string[] = [];
   readonly #busy = new Map<string, Promise<void>>();
   readonly #began = performance.now();
@@ -79,7 +82,7 @@ export class ChaosWorld {
       ways.push({ redis: await wayTo(redis.url), database: await wayTo(postgres.url) });
     }
     const places: { port: number; ways: Ways }[] = [];
-    // Choose a port only after the earlier ports are in use: otherwise the same port could be chosen twice.
+    // Choose a port only after the earlier ports are in use. Otherwise the same port could be chosen twice.
     for (const own of ways) places.push({ port: await freePort(), ways: own });
     const settings: MemberSettings = {
       role: 'server',
@@ -103,7 +106,7 @@ export class ChaosWorld {
     return world;
   }
 
-  /** Creates sessions, each with a user who talks in it, and several who watch. */
+  /** Creates sessions. In each session, one user talks and several users watch. */
   async populate(sessions: number, seed: number): Promise<void> {
     for (let index = 0; index < sessions; index += 1) {
       const sessionId = await this.#create(index);
@@ -120,7 +123,7 @@ export class ChaosWorld {
     for (const person of this.users) person.start();
   }
 
-  /** Creates a user's session; retries, because on a busy machine Redis or the database may seem unreachable. */
+  /** Creates a user's session. Retries, because on a busy machine Redis or the database may seem unreachable. */
   async #create(index: number): Promise<string> {
     const request = { cliType: 'talking', projectDir: this.settings.root };
     for (let tries = 1; ; tries += 1) {
@@ -139,7 +142,7 @@ export class ChaosWorld {
     return ChaosSubscriber.open({ ports, token, sessionId, at });
   }
 
-  /** Plays faults one after the other; they may overlap, but not on the same victim. */
+  /** Plays faults one after another. Faults may overlap, but never on the same victim. */
   async suffer(faults: readonly Fault[]): Promise<void> {
     const suffering: Promise<void>[] = [];
     for (const fault of faults) {
@@ -153,7 +156,7 @@ export class ChaosWorld {
     this.note('everything works again');
   }
 
-  /** Runs steps for the same victim one after the other. */
+  /** Runs the steps for one victim one after another. */
   async alone(victim: string, step: () => Promise<void>): Promise<void> {
     const before = this.#busy.get(victim) ?? Promise.resolve();
     const own = before.then(step);
@@ -171,7 +174,7 @@ export class ChaosWorld {
     this.log.push(`${Date.now()} ${Math.round(performance.now() - this.#began)} ms: ${what}`);
   }
 
-  /** Servers and projectors that have ended unexpectedly, or with an error. */
+  /** Returns the servers and projectors that ended unexpectedly or with an error. */
   get crashed(): string[] {
     const members = [...this.servers, ...this.projectors];
     return members.flatMap(({ name, crashes }) => (crashes > 0 ? [name] : []));
@@ -193,7 +196,7 @@ export class ChaosWorld {
 
 const wayTo = async (url: string): Promise<Wire> => Wire.open([Number(new URL(url).port)], 0);
 
-/** The URL with the port of this proxy. */
+/** Returns the URL with the port of this proxy. */
 function through(way: Wire, url: string): string {
   const other = new URL(url);
   other.port = new URL(way.origin).port;

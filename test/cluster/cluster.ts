@@ -26,32 +26,35 @@ const token = 'a-token-that-all-servers-share';
 export interface Member {
   server: LiminalServer;
   client: LiminalClient;
-  /** Each request rejects with `ApiError`, whose `code` is the server's. */
+  /** The requests to this server. Each request rejects with `ApiError`. The error's `code` is the code that the server sent. */
   requests: Requests;
-  /** Watches a session with deltas, from its history on. */
+  /** Watches a session from its history on, with deltas. */
   follow(sessionId: string): Promise<SessionReader>;
 }
 
 export interface ClusterOptions {
   servers: number;
-  /** The model's answers to Claude Code. */
+  /** The answers of the model behind Claude Code. */
   script?: Script;
-  /** More settings for each `liminal.json`. */
+  /** Additional settings for each `liminal.json`. */
   config?: Record<string, unknown>;
-  /** The servers' own Redis; by default the one that all tests share. The cluster closes it. */
+  /** The Redis of the servers. By default, this is the Redis that all tests share. The cluster closes this Redis. */
   redis?: TestRedis;
-  /** More variables for each server's environment. */
+  /** Additional variables for each server's environment. */
   env?: Record<string, string>;
 }
 
 /**
- * Whole servers with one Redis and one PostgreSQL on one machine: they share the project and the agents' own stores.
+ * Whole servers on one machine, with one Redis and one PostgreSQL. The servers share the project and the agents' own
+ * stores.
  */
 export class Cluster {
   readonly project: string;
   readonly api: MessagesApi;
   readonly members: Member[] = [];
-  /** The environment for further processes of the cluster, and a data folder with its configuration. */
+  /**
+   * The environment for further processes of the cluster, and a data folder that contains the cluster's configuration.
+   */
   readonly env: Record<string, string>;
   readonly dataDir: string;
   /** The processes that belong to this test. */
@@ -71,7 +74,7 @@ export class Cluster {
     this.census = census;
   }
 
-  /** Starts everything; it ends with the test, and leaves no process. */
+  /** Starts all servers and services. They end with the test, and leave no process. */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const { servers, script = [], config = {} } = options;
     const root = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
@@ -113,7 +116,7 @@ export class Cluster {
     return cluster;
   }
 
-  /** Begins a session of Claude Code on a server; returns its id. */
+  /** Begins a session of Claude Code on a server. Returns the session's id. */
   async create({ requests }: Member): Promise<string> {
     const request = { cliType: 'claude-code', projectDir: this.project };
     return (await requests.createSession(request)).sessionId;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
 test.each(['killed', 'frozen'] as const)(
-  'a server whose Redis is %s stops when asked, even while a turn runs',
+  'if the Redis of a server is %s, the server stops when asked, even while a turn runs',
   async (fault) => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

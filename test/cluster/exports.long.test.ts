@@ -10,7 +10,7 @@ import { Cluster, type Member } from './cluster.ts';
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 const words = 'Each of these words is sent in a piece of its own, and each piece is an event.';
 
-test('a session is exported by a server that never owned it, with every event that the projector archived; an import on another server is shown on all', async () => {
+test('a server that never owned a session exports it, with every event that the projector archived; after an import on another server, all servers show the session', async () => {
   const script = byPrompt({ 'Hello.': [reply(text(words, { chunk: 5, delayMs: 40 }))] });
   const config = { projector: false, keepEvents: true };
   const cluster = await Cluster.start({ servers: 2, script, config });
@@ -49,7 +49,7 @@ test('a session is exported by a server that never owned it, with every event th
   expect(await exited).toEqual([0, null]);
 });
 
-/** The finished runs of a session’s file. */
+/** Returns the finished runs in a session’s file. */
 async function runsOf({ requests }: Member, sessionId: string) {
   const file = await requests.exportSession(sessionId);
   const parts = await Array.fromAsync(readExport(textOf(file)));

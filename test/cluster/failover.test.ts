@@ -10,7 +10,7 @@ import { redisCluster } from './redis-cluster.ts';
 const words = Array.from({ length: 700 }, (_, index) => `word${index}`).join(' ');
 
 const isLost = ['error', 'OWNER_LOST'];
-/** The data that the replica certainly lacks when the master dies. */
+/** The data that the replica is certain to lack when the master dies. */
 const lost = [
   {
     what: 'the events of a turn',
@@ -26,7 +26,7 @@ const lost = [
 ];
 
 test.each(atLength ? lost : lost.slice(0, 1))(
-  'INV-2, INV-7: if the replica that takes over lacks $what, the turn ends alike for all readers, with all that any reader saw, and the next message works',
+  'INV-2, INV-7: if the replica that takes over lacks $what, the turn ends in the same way for all readers, with everything that any reader saw, and the next message works',
   { timeout: 300_000 },
   async ({ key, ends }) => {
     const redis = await redisCluster({ hasReplicas: true });
@@ -39,7 +39,7 @@ test.each(atLength ? lost : lost.slice(0, 1))(
 );
 
 testAtLength(
-  'INV-2, INV-7: if Redis restarts empty, the turn ends, the same for all readers, with everything that any reader saw, and the next message works',
+  'INV-2, INV-7: if Redis restarts empty, the turn ends in the same way for all readers, with everything that any reader saw, and the next message works',
   { timeout: 300_000 },
   async () => {
     const server = await startRedis();
@@ -53,7 +53,7 @@ testAtLength(
   },
 );
 
-/** Plays a turn during which Redis loses data, and another turn after it; returns the first turn's end. */
+/** Plays a turn during which Redis loses data, and then another turn. Returns the end of the first turn. */
 async function loseAndGoOn(
   redis: TestRedis,
   lose: (sessionId: string, turnId: string) => Promise<void>,
@@ -94,7 +94,7 @@ async function loseAndGoOn(
   return [last?.status, last?.error?.code];
 }
 
-/** Retries while a server has not found the new master yet: until then no request is run. */
+/** Retries while a server has not found the new master yet. Until then the server runs no request. */
 async function whenReached<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

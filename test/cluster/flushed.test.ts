@@ -9,7 +9,7 @@ import { createRuntime } from '@liminal/runtime';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 import { ScriptedAgent } from '../../packages/runtime/test/scripted-agent.ts';
 
-test('SAFE: if Redis loses everything during a turn, readers on every server get its end, and the session continues', async () => {
+test('SAFE: if Redis loses all data during a turn, readers on every server get the turn’s end, and the session continues', async () => {
   const { redis, open } = await ownRedis();
   const { store, blobs } = openMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-flushed-')));
@@ -41,7 +41,7 @@ test('SAFE: if Redis loses everything during a turn, readers on every server get
   await ask(redis, 'FLUSHALL');
   agent.emit(sessionId, { type: 'item_delta', itemId: 'said', deltaContent: ' After.' });
   agent.finish(sessionId);
-  // The events are lost, so readers get the turn's end from history.
+  // The events are lost, so readers get the end of the turn from history.
   for (const reader of readers) {
     await reader.until(({ messages }) =>
       messages.some(

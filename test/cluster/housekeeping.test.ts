@@ -5,11 +5,11 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
-/** A word that only the model writes. */
+/** A word that occurs only in the model's text. */
 const secret = 'xylophone';
 const words = Array.from({ length: 400 }, (_, index) => `${secret}${index}`).join(' ');
 
-test('INV-8 a session that one server deletes while another runs it disappears for everyone: from PostgreSQL at once, from Redis within a minute', async () => {
+test('INV-8 if one server deletes a session while another server runs it, its data disappears for everyone: from PostgreSQL at once, from Redis within a minute', async () => {
   const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 10 }))] });
   const shared = await testRedis();
   let prefix = '';
@@ -65,7 +65,7 @@ async function schemaOf({ dataDir }: Cluster): Promise<string> {
   return config.databaseSchema;
 }
 
-/** How long each key with the secret will exist, in ms; -1: without an expiry. */
+/** Returns how long each key that contains the secret will exist, in ms; -1 for a key without an expiry. */
 async function lifetimesInRedis(url: string, prefix: string): Promise<number[]> {
   const redis = new Redis(url);
   try {

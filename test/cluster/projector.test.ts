@@ -8,14 +8,14 @@ import { Cluster } from './cluster.ts';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 
-/** Sends spans to `url` at once. */
+/** Settings with which spans are sent to `url` at once. */
 const tracing = (url: string) => ({
   OTEL_EXPORTER_OTLP_ENDPOINT: url,
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   OTEL_BSP_SCHEDULE_DELAY: '50',
 });
 
-test('FR-001-11 a separate projector stores the servers’ runs in history, in each turn’s trace, and stops on request', async () => {
+test('FR-001-11 a separate projector stores the servers’ runs in history, adds its spans to each turn’s trace, and stops when asked', async () => {
   const receiver = await OtlpReceiver.start();
   onTestFinished(() => receiver.close());
   const script = byPrompt({ 'Hello.': [reply('Hi.')], 'And now?': [reply('On we go.')] });
@@ -73,7 +73,7 @@ test('FR-001-11 a separate projector stores the servers’ runs in history, in e
   expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual([request]);
 });
 
-test('a projector without shared storage reports what it needs', () => {
+test('a projector without shared storage reports that it needs shared storage', () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [main, 'projector', '--data', '/nowhere'],

@@ -8,16 +8,16 @@ import {
 import { expect } from 'vitest';
 import { ask } from '../../packages/storage/test/redis-stage.ts';
 
-/** How long a replica may take to take over on a busy machine, in ms. */
+/** How long a replica may take to replace its master on a busy machine, in ms. */
 const patience = { timeout: 30_000, interval: 50 };
 
-/** A Redis Cluster of the test's own, for all its servers. */
+/** A Redis Cluster that only this test uses, for all servers of the test. */
 export interface SharedRedisCluster extends TestRedis {
   /** The prefix of all keys. */
   readonly prefix: string;
-  /** Cuts the replicas off from their masters, so that they miss all later writes. */
+  /** Cuts off the replicas from their masters, so that the replicas miss all later writes. */
   detachReplicas(): Promise<void>;
-  /** Kills the master that has a key, and waits until its replica has taken over. */
+  /** Kills the master that stores a key. Waits until the replica of this master has taken over. */
   killMasterOf(key: string): Promise<void>;
 }
 
@@ -47,8 +47,9 @@ export async function redisCluster(options: RedisClusterOptions = {}): Promise<S
 }
 
 async function detach(replica: RedisServer, master: RedisServer): Promise<void> {
-  // The replica now has a wrong password, so the master, which needs none, rejects it, and the replica retries once a
-  // second. If a later step of the connection were rejected, the replica would retry without a delay for ever.
+  // The replica now has a wrong password, so the master, which needs no password, rejects the replica, and the replica
+  // retries once a second. If the master rejected a later step of the connection, the replica would retry for ever
+  // without a delay.
   await ask(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
   await ask(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
 }

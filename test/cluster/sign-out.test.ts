@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
 
-/** A browser that opened one server's link, as a server on another port sees it. */
+/**
+ * Opens a server's link as a browser does. Returns a function that returns the browser's headers for a request to the
+ * server at an origin, which may have another port.
+ */
 async function signIn(link: string) {
   const page = await fetch(link, { headers: { accept: 'text/html' } });
   const [, cookie = ''] = /=([^;]+)/.exec(page.headers.getSetCookie()[0] ?? '') ?? [];
@@ -13,10 +16,10 @@ async function signIn(link: string) {
   });
 }
 
-/** Node's WebSocket accepts headers, but its types lack them. */
+/** Node's WebSocket accepts headers, but the type of its options lacks them. */
 const SocketWithHeaders = WebSocket as unknown as new (url: string, options: object) => WebSocket;
 
-/** Resolves when the socket is open; `code` resolves with the code with which it is closed. */
+/** Resolves when the socket is open. `code` resolves with the code with which the socket is closed. */
 async function openSocket(origin: string, headers: Record<string, string>) {
   const socket = new SocketWithHeaders(`${origin.replace('http', 'ws')}/ws`, { headers });
   const { promise: code, resolve } = Promise.withResolvers<number>();
@@ -25,7 +28,7 @@ async function openSocket(origin: string, headers: Record<string, string>) {
   return { code };
 }
 
-test('a browser that signs out at one server is signed out at all servers, and its connections are closed', async () => {
+test('if a browser signs out at one server, it is signed out at all servers, and its connections are closed', async () => {
   const cluster = await Cluster.start({ servers: 2 });
   const [a, b] = cluster.members.map(({ server }) => server);
   const [one, other] = [await signIn(a!.link), await signIn(a!.link)];

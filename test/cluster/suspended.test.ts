@@ -4,7 +4,7 @@ import { Cluster } from './cluster.ts';
 
 const words = Array.from({ length: 4_000 }, (_, index) => `word${index}`).join(' ');
 
-test('INV-2 INV-8 the agent of a suspended server ends with its lease, while the server is still suspended; the turn ends once, and the session continues elsewhere', async () => {
+test('INV-2 INV-8 if a server is suspended, its agent ends when the lease expires, while the server is still suspended; the turn ends once, and the session continues on another server', async () => {
   const script = byPrompt({
     'Talk slowly.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
     'Go on.': [reply('Here I am.')],

@@ -11,11 +11,14 @@ const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' '
 interface Kind {
   redis: string;
   start: () => Promise<{ redis: TestRedis; env?: Record<string, string> }>;
-  /** A further check of this Redis. */
+  /** A further check that only this kind of Redis needs. */
   check?: (cluster: Cluster) => Promise<void>;
 }
 
-/** Redis Cluster fails over in every test run, in `failover.test.ts`; the other tests there use a single Redis. */
+/**
+ * The kinds of Redis. Short runs test only the first kind: `failover.test.ts` tests a Redis Cluster in every test run,
+ * and all other tests use a single Redis.
+ */
 const kinds: Kind[] = [
   {
     redis: 'a Redis through TLS, whose authority the servers must be given',
@@ -35,7 +38,7 @@ const kinds: Kind[] = [
 ];
 
 test.each(atLength ? kinds : kinds.slice(0, 1))(
-  'INV-7 a session created on one server gets a message on a second, and a permission on a third that watches it; INV-2 INV-8 if its server is killed during a turn, readers see the turn lost in time, the next message on another server works, and no process is left: on $redis',
+  'INV-7 a session created on one server gets a message on a second server, and a permission on a third server that watches it; INV-2 INV-8 if the session’s server is killed during a turn, readers are told in time that the turn is lost, the next message on another server works, and no process is left: on $redis',
   async ({ start, check }) => {
     const script = byPrompt({
       'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { testRedis, type TestRedis } from '@liminal/testkit';
 
-/** A Redis that is reached through TLS, as hosted ones are. */
+/** A Redis that clients reach through TLS, like the Redis of a hosting service. */
 export interface TlsRedis extends TestRedis {
-  /** The file with the certificate of the authority, which is not in any trust store. */
+  /** The file that contains the certificate of the authority. No trust store contains this authority. */
   readonly authority: string;
 }
 

@@ -1,4 +1,4 @@
-/** Background tasks, limits, compaction and forms, with both real agents, as a user in a browser sees them. */
+/** Tests background tasks, limits, compaction and forms with both real agents, as a user in a browser sees them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -25,7 +25,7 @@ const stage = useStage({
 
 const resetsAt = Math.floor(Date.now() / 1_000) + 3_600;
 
-/** Each agent, with its scripted model's answers for a story. */
+/** The agents. Each has a story, as answers of its scripted model. */
 const agents = {
   'Claude Code': {
     background: () => {
@@ -214,7 +214,7 @@ each(
   },
 );
 
-test('Claude Code continues by itself when a background task has ended, and shows why', async () => {
+test('when a background task has ended, Claude Code continues by itself, and the page shows the reason', async () => {
   stage.api.play([
     reply(toolUse('Bash', { command: 'sleep 1; echo done', run_in_background: true })),
     reply('It runs on.'),
@@ -255,7 +255,7 @@ test('Codex asks a question while it plans, and gets the answer', async () => {
   expect(agents.Codex.heard()).toContain('Blue');
 });
 
-test('a patch by Codex is shown, and applied when it is allowed', async () => {
+test('the page shows a patch of Codex, and Codex applies the patch when it is allowed', async () => {
   stage.codexApi.play([
     answer(applyPatch(['*** Add File: new.txt', '+fresh'])),
     answer('It is there.'),
@@ -269,7 +269,7 @@ test('a patch by Codex is shown, and applied when it is allowed', async () => {
   expect(await readFile(join(folder, 'new.txt'), 'utf8')).toBe('fresh\n');
 });
 
-test('a mentioned file reaches Codex’s model by its path', async () => {
+test('if a message mentions a file, Codex’s model gets the file’s path', async () => {
   stage.codexApi.play([answer('I have read it.')]);
   const { folder, session, page } = await begin('Codex');
   await stage.project(folder.split('/').at(-1)!, { 'src/apples.ts': 'export const apples = 3;\n' });

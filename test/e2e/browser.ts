@@ -18,8 +18,8 @@ const flags = [
 ];
 
 /**
- * How a headless Chromium is started: in long runs the whole program, otherwise its headless shell if there is one,
- * which has the same engine and opens a page in a third of the time.
+ * How a headless Chromium is started. Long runs use the whole program. Short runs use Chromium's headless shell, if it
+ * is installed: it has the same engine and opens a page in a third of the time.
  */
 export function chromiumOptions(): LaunchOptions {
   const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole = '/usr/bin/chromium' } = process.env;
@@ -33,12 +33,12 @@ export function launchChromium(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The headless Chromium that all test files of a process share; it ends with the process. */
+/** The headless Chromium that all test files of a process share. It ends with the process. */
 export function sharedChromium(): Promise<Browser> {
   return (shared ??= launchChromium());
 }
 
-/** Opens the address with a fresh profile (no cookie, nothing stored). */
+/** Opens the address with a new profile, which has no cookies and no stored data. */
 export async function visit(
   browser: Browser,
   address: string,

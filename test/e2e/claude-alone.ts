@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 
-/** Runs Claude Code without Liminal, as a user does in a terminal, and resolves with its output. */
+/** Runs Claude Code without Liminal, as a user does in a terminal. Resolves with the output of Claude Code. */
 export async function runClaudeAlone(
   prompt: string,
   options: { folder: string; env: Record<string, string> },

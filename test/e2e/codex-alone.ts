@@ -1,6 +1,6 @@
 import { CodexProcess, type RpcMessage } from '@liminal/testkit';
 
-/** Has Codex answer a prompt in a session of its own without Liminal, as another editor does. */
+/** Runs Codex without Liminal, as an editor other than Liminal does: Codex answers a prompt in a session of its own. */
 export async function runCodexAlone(
   prompt: string,
   { folder, home }: { folder: string; home: string },

@@ -5,7 +5,7 @@ import type { Person } from './person.ts';
 
 const folder = fileURLToPath(new URL('../../test-results', import.meta.url));
 
-/** Saves the evidence of a failed test: a picture and the text of every page, and the server's log. */
+/** Saves evidence of a failed test: a screenshot and the text of every page, and the server's log. */
 export async function saveEvidence(
   test: string,
   people: readonly Person[],

@@ -1,4 +1,4 @@
-/** After a restart of the server, the settings of a session's agent are shown without starting the agent. */
+/** Tests that after a restart of the server, the settings of a session's agent are shown without starting the agent. */
 import { answer, acpAgent, contractPrompts, contractScript, reply } from '@liminal/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { agentProcesses } from './process-table.ts';
@@ -10,7 +10,7 @@ afterAll(() => control.close());
 const scripted = { command, args, env, name: 'Scripted', description: 'Plays a script.' };
 const stage = useStage({ codex: {}, config: { agents: { scripted } } });
 
-/** The agent's settings and counts in the composer. */
+/** Returns the agent's settings and counts, as the message field shows them. */
 async function shown({ page }: SessionTab) {
   const form = page.getByRole('form', { name: 'Composer' });
   return {
@@ -27,7 +27,7 @@ test.each([
   { agent: 'Codex', usage: /\d/, setting: 'Approvals', value: 'Read Only' },
   { agent: 'Scripted', usage: /^$/, setting: 'Model', value: 'Large' },
 ])(
-  '$agent’s settings, commands and counts are shown after a restart, without starting the agent, and can be changed',
+  'after a restart, $agent’s settings, commands and counts are shown without starting the agent, and can be changed',
   async ({ agent, usage, setting, value }) => {
     const folder = await stage.project(`last-${agent.toLowerCase().replace(' ', '-')}`);
     stage.api.play([reply('Hello.')]);
@@ -36,10 +36,14 @@ test.each([
     const session = await ada.startSession({ folder, agent });
     await session.send(agent === 'Scripted' ? contractPrompts.text : 'Hi.');
     await session.untilEnded(1);
+    await expect
+      .poll(async () => {
+        const { settings, commands, usage: counts } = await shown(session);
+        const isCounted = usage.test(counts.join());
+        return settings.length > 0 && commands.includes('/ for commands') && isCounted;
+      })
+      .toBe(true);
     const before = await settled(session);
-    expect(before.settings).not.toEqual([]);
-    expect(before.commands).toContain('/ for commands');
-    expect(before.usage.join()).toMatch(usage);
 
     stage.expectComplaints(/WebSocket connection to|Failed to load resource|ERR_/);
     await stage.server.crash();
@@ -54,7 +58,7 @@ test.each([
   },
 );
 
-/** The composer's contents once they no longer change. */
+/** Returns the contents of the message field as soon as they no longer change. */
 async function settled(session: SessionTab) {
   let last = await shown(session);
   await expect

@@ -1,4 +1,4 @@
-/** Bare models of both makers, as users use them: the same story with each. */
+/** Tests bare models of both makers as users use them, with the same story for each maker. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -35,7 +35,7 @@ const png = Buffer.from(
   'base64',
 );
 
-/** One answer of a model. */
+/** One answer of the model. */
 type Says =
   | { say: string; after?: Gate }
   | { think: string; say: string }
@@ -45,7 +45,7 @@ type Says =
 interface Maker {
   name: string;
   play: (says: Says[]) => void;
-  /** The last request that the model got. */
+  /** Returns the last request that the model received. */
   asked: () => unknown;
 }
 
@@ -83,7 +83,7 @@ const stories: [maker: Maker, other: Maker, otherModel: string][] = [
 ];
 
 test.each(firstOf(1, stories))(
-  '$name: text and thinking, an image, a tool that edits a file once it is allowed, stop, an error, a reload, a server that dies during a permission request, and a switch to another maker',
+  '$name: a user sees text and thinking, sends an image, allows a tool that edits a file, stops a turn, sees an error, reloads the page, continues after the server died during a permission request, and switches to another maker',
   async (maker, other, otherModel) => {
     const folder = await stage.project(maker.name, { 'greet.txt': 'hello\nworld\n' });
     const ada = await stage.person();
@@ -143,7 +143,7 @@ test.each(firstOf(1, stories))(
     maker.play([{ say: 'It ran.' }]);
     await stage.server.restart();
     await session.untilEnded(5);
-    // The call is shown once, in the turn that continues.
+    // The call is shown once, in the turn that continues the first turn.
     await expect.poll(() => session.tool('Run echo run > ran.txt').count()).toBe(1);
     await session.allow();
     await session.untilAnswer('It ran.');

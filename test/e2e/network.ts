@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, connect, type Socket } from 'node:net';
 
-/** A proxy between a browser and the server, on a port of its own, which a test can cut. */
+/** A proxy between a browser and the server. The proxy has its own port, and a test can cut its connections. */
 export interface Network {
   readonly port: number;
-  /** Breaks every open connection; new connections work. */
+  /** Breaks every open connection. New connections work. */
   cut(): void;
-  /** Breaks every connection, and each new one until `up`. */
+  /** Breaks every connection, including new ones, until `up` is called. */
   down(): void;
   up(): void;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ codex: { approvalPolicy: 'on-request', sandbox: 'read-only' } });
 
-/** A session in a project where a turn writes a file, for which Claude Code asks permission. */
+/** Opens a session in a project. In its turn, a file is written, and Claude Code asks permission for this. */
 async function writingProject(name: string) {
   const folder = await stage.project(name);
   const file = join(folder, 'new.txt');
@@ -20,7 +20,7 @@ async function writingProject(name: string) {
   return { folder, file };
 }
 
-/** A question of Claude Code in a form. */
+/** A question that Claude Code asks in a form. */
 const ask = (question: string, multiSelect: boolean, ...labels: string[]) => ({
   question,
   header: 'Choice',
@@ -33,7 +33,7 @@ const questions = [
   ask('And when?', false, 'Now', 'Later'),
 ];
 
-test('a permission is given by a button, below the proposed change; the next one is rejected by Escape from the empty composer; several questions are asked in one form', async () => {
+test('a user allows a permission request with a button below the proposed change, and rejects the next request with Escape in the empty message field; several questions are asked in one form', async () => {
   const { ada, session, folder, turns } = await stage.claude();
   const file = join(folder, 'new.txt');
   stage.api.play([
@@ -49,7 +49,7 @@ test('a permission is given by a button, below the proposed change; the next one
   await request.waitFor();
   await request.getByText('fresh', { exact: true }).waitFor();
   await ada.sidebar.getByRole('region', { name: 'Needs you' }).getByText('Write it.').waitFor();
-  expect(await ada.page.title()).toContain('◆');
+  await expect.poll(() => ada.page.title()).toContain('◆');
 
   await session.allow();
   await session.untilAnswer('That is settled.');
@@ -61,7 +61,8 @@ test('a permission is given by a button, below the proposed change; the next one
   await session.send('And another.');
   const another = session.permission('Permission: Write other.txt');
   await another.waitFor();
-  // Repeat the key, because keys are ignored just after a request appears: they may have been meant for something else.
+  // Press the key repeatedly: just after a request appears, the page ignores keys, because they may have been meant for
+  // something other than the request.
   await expect
     .poll(async () => {
       await session.composer.press('Escape');
@@ -91,7 +92,7 @@ test('a permission is given by a button, below the proposed change; the next one
   expect(toolResults['toolu_question']).toMatch(/="PostgreSQL".*="Here, There".*="At noon"/s);
 });
 
-testAtLength('a permission is rejected by a button, and nothing is done', async () => {
+testAtLength('if a user rejects a permission request with a button, nothing is done', async () => {
   const { folder, file } = await writingProject('reject-button');
   const ada = await stage.person();
   const session = await ada.startSession({ folder });
@@ -107,56 +108,63 @@ testAtLength('a permission is rejected by a button, and nothing is done', async 
 });
 
 testAtLength.each([
-  { key: 'Enter', outcome: 'gives', exists: true },
-  { key: 'Escape', outcome: 'refuses', exists: false },
-])('$key $outcome a permission, straight from the empty composer', async ({ key, exists }) => {
-  const { folder, file } = await writingProject(`answer-${key}`);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Write it.');
-  const request = session.permission('Permission: Write new.txt');
-  await request.waitFor();
-  // Repeat the key, because keys are ignored just after a request appears: they may have been meant for something else.
-  await expect
-    .poll(async () => {
-      await session.composer.press(key);
-      return request.isVisible();
-    })
-    .toBe(false);
-  await session.untilAnswer('That is settled.');
-  await session.untilEnded(1);
-  const content = await readFile(file, 'utf8').catch(() => undefined);
-  expect(content).toBe(exists ? 'fresh\n' : undefined);
-});
+  { key: 'Enter', outcome: 'allows', exists: true },
+  { key: 'Escape', outcome: 'rejects', exists: false },
+])(
+  'with $key in the empty message field, a user $outcome a permission request',
+  async ({ key, exists }) => {
+    const { folder, file } = await writingProject(`answer-${key}`);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Write it.');
+    const request = session.permission('Permission: Write new.txt');
+    await request.waitFor();
+    // Press the key repeatedly: just after a request appears, the page ignores keys, because they may have been meant for
+    // something other than the request.
+    await expect
+      .poll(async () => {
+        await session.composer.press(key);
+        return request.isVisible();
+      })
+      .toBe(false);
+    await session.untilAnswer('That is settled.');
+    await session.untilEnded(1);
+    const content = await readFile(file, 'utf8').catch(() => undefined);
+    expect(content).toBe(exists ? 'fresh\n' : undefined);
+  },
+);
 
-testAtLength('a plan is shown as text before it is accepted, and then carried out', async () => {
-  const folder = await stage.project('plan');
-  stage.api.play([
-    reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),
-    reply('Done as planned.'),
-  ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.choose('Permissions', 'Plan');
-  await session.send('Plan it.');
-  const card = session.permission(/^Permission: /);
-  await card.getByRole('heading', { name: 'The plan' }).waitFor();
-  expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
-  await card.getByRole('button', { name: 'Approve, ask before edits' }).click();
-  await session.untilAnswer('Done as planned.');
-  const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
-  await mode.getByText('Ask first').waitFor();
+testAtLength(
+  'a plan is shown as text before a user accepts it, and is carried out after that',
+  async () => {
+    const folder = await stage.project('plan');
+    stage.api.play([
+      reply(toolUse('ExitPlanMode', { plan: '# The plan\n\n1. Write it.\n2. Test it.' })),
+      reply('Done as planned.'),
+    ]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.choose('Permissions', 'Plan');
+    await session.send('Plan it.');
+    const card = session.permission(/^Permission: /);
+    await card.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await card.getByRole('listitem').allInnerTexts()).toEqual(['Write it.', 'Test it.']);
+    await card.getByRole('button', { name: 'Approve, ask before edits' }).click();
+    await session.untilAnswer('Done as planned.');
+    const mode = ada.page.getByRole('combobox', { name: 'Permissions' });
+    await mode.getByText('Ask first').waitFor();
 
-  // The accepted plan's mode must also apply to the agent's next process.
-  await ada.endProcess();
-  await untilNoProcess(stage.server.pid, { folder });
-  stage.api.play([reply('I am back.')]);
-  await session.send('Go on.');
-  await session.untilAnswer('I am back.');
-  expect(await mode.innerText()).toBe('Ask first');
-});
+    // The mode that the accepted plan sets must also apply to the agent's next process.
+    await ada.endProcess();
+    await untilNoProcess(stage.server.pid, { folder });
+    stage.api.play([reply('I am back.')]);
+    await session.send('Go on.');
+    await session.untilAnswer('I am back.');
+    expect(await mode.innerText()).toBe('Ask first');
+  },
+);
 
-/** The agents, each with a model that first requests a permission, and answers after the permission is given. */
+/** The agents. The model of each agent first requests a permission, and answers after the permission is given. */
 const agents = [
   {
     agent: 'Claude Code',
@@ -180,10 +188,10 @@ const agents = [
   },
 ];
 
-/** The user's messages in the order in which they are shown, each with its delivery state. */
+/** Returns the user's messages in the order in which they are shown, each with its delivery state. */
 const shown = (session: SessionTab) => session.prompts.allTextContents();
 
-/** A session with so many turns. */
+/** Opens a session that has this number of turns. */
 async function begin(agent: string) {
   if (agent === 'Claude Code') return stage.claude();
   const ada = await stage.person();
@@ -192,7 +200,7 @@ async function begin(agent: string) {
 }
 
 testAtLength.each(agents)(
-  'a message steered to $agent reaches its model in the same turn, and is shown once in that turn, to others and after a reload',
+  'a message steered to $agent reaches the model in the same turn, and is shown once in that turn, also to other clients and after a reload',
   async ({ agent, play, asked }) => {
     const { ada, session, folder, turns } = await begin(agent);
     play(folder, 'With that in mind.', 'And the rest.');
@@ -234,7 +242,7 @@ testAtLength.each(agents)(
   },
 );
 
-test('Codex asks for permission: a command is allowed, and runs, while a queued message is steered; the next is rejected, with a reason for its model', async () => {
+test('Codex asks for permission twice: the first command is allowed and runs, while a queued message is steered; the second command is rejected, with a reason for the model', async () => {
   const folder = await stage.project('leave');
   stage.codexApi.play([
     answer([
@@ -269,7 +277,7 @@ test('Codex asks for permission: a command is allowed, and runs, while a queued 
   expect(asked()[before]).toContain('Second.');
   expect(asked()[before]).not.toContain('First.');
 
-  // The message that stayed queued is the next turn, in which Codex asks again.
+  // The message that stayed in the queue begins the next turn, in which Codex asks again.
   const next = session.permission(/^Permission: .*echo more >> new\.txt/);
   await next.waitFor();
   expect(await shown(session)).toEqual(['Make it.', 'Second.', 'First.']);
@@ -289,7 +297,7 @@ test('Codex asks for permission: a command is allowed, and runs, while a queued 
 });
 
 testAtLength.each(agents)(
-  'a queued message for $agent is sent at once, and the others stay queued',
+  'a queued message for $agent can be sent at once, and the other messages stay in the queue',
   async ({ agent, play, asked }) => {
     const folder = await stage.project(`now ${agent}`);
     play(folder, 'With that in mind.', 'And the rest.');
@@ -314,7 +322,7 @@ testAtLength.each(agents)(
 );
 
 testAtLength.each(agents)(
-  'the reason of a rejection reaches the model of $agent, and is shown with the request',
+  'the reason of a rejection reaches the model of $agent, and is shown with the permission request',
   async ({ agent, play, asked }) => {
     const folder = await stage.project(`reason ${agent}`);
     play(folder, 'Then otherwise.');
@@ -339,7 +347,7 @@ testAtLength.each(agents)(
   },
 );
 
-/** A session in a project where a turn makes a file, for which Codex asks. */
+/** Opens a session in a project. In its turn, a file is made, and Codex asks permission for this. */
 async function makingProject(name: string) {
   const folder = await stage.project(name);
   stage.codexApi.play(
@@ -360,14 +368,14 @@ async function makingProject(name: string) {
 const request = /^Permission: .*echo fresh > new\.txt/;
 
 testAtLength(
-  'a command that Codex asks for is rejected and does not run, and the session continues',
+  'if a user rejects a command for which Codex asks, the command does not run, and the session continues',
   async () => {
     const { folder, file } = await makingProject('refuse');
     const ada = await stage.person();
     const session = await ada.startSession({ folder, agent: 'Codex' });
     await session.send('Make it.');
     await session.permission(request).getByRole('button', { name: 'Reject', exact: true }).click();
-    // Codex reports the rejection to its model, and shows no command that did not run.
+    // Codex reports the rejection to its model. It shows no command, because none has run.
     await session.untilAnswer('It is made.');
     await session.untilEnded(1);
     await expect(readFile(file)).rejects.toThrow('ENOENT');

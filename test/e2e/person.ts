@@ -5,16 +5,16 @@ import { watchPage } from './watch-page.ts';
 
 export interface NewSession {
   folder: string;
-  /** The agent's name on the page. Default: Claude Code. */
+  /** The agent's name on the page. The default is Claude Code. */
   agent?: string;
 }
 
-/** A user in a browser, who finds elements by their names. */
+/** A user in a browser. The user finds elements by their names. */
 export class Person {
   readonly page: Page;
-  /** The page's errors, failed requests, and requests to other hosts. */
+  /** The errors of the page, its failed requests, and its requests to other hosts. */
   readonly problems: string[];
-  /** The messages over the page's WebSockets, in order. */
+  /** The messages that were sent and received over the page's WebSockets, in order. */
   readonly received: ServerMessage[] = [];
 
   constructor(page: Page, origin: string) {
@@ -27,7 +27,7 @@ export class Person {
     });
   }
 
-  /** The list of all sessions. */
+  /** Returns the list of all sessions. */
   get sidebar(): Locator {
     return this.page.getByRole('navigation', { name: 'Sessions', exact: true });
   }
@@ -36,7 +36,7 @@ export class Person {
     return this.page.getByRole('navigation', { name: 'Open sessions' });
   }
 
-  /** Begins a session through the dialog. */
+  /** Begins a session with the dialog. */
   async startSession({ folder, agent = 'Claude Code' }: NewSession): Promise<SessionTab> {
     await this.sidebar.getByRole('button', { name: 'New session', exact: true }).click();
     const dialog = this.page.getByRole('dialog', { name: 'New session' });
@@ -47,28 +47,28 @@ export class Person {
     return this.session();
   }
 
-  /** Opens a session from the sidebar by its title. */
+  /** Opens a session that is in the sidebar, by the session's title. */
   async open(title: string): Promise<SessionTab> {
     await this.sidebar.getByRole('link', { name: title }).first().click();
     return this.session();
   }
 
-  /** The session that is shown. */
+  /** Returns the session that is shown. */
   async session(): Promise<SessionTab> {
     const tab = new SessionTab(this.page);
     await tab.composer.waitFor();
     return tab;
   }
 
-  /** Ends the process of the shown session through its menu. */
+  /** Ends the process of the shown session with the session's menu. */
   async endProcess(): Promise<void> {
     await this.page.getByRole('button', { name: 'Session', exact: true }).click();
     await this.page.getByRole('menuitem', { name: /^Stop the agent process/ }).click();
   }
 
-  /** Asks an agent, by its name, for its own sessions. */
+  /** Asks an agent for the agent's own sessions. The agent is given by its name. */
   async lookForSessions(agent: string): Promise<void> {
-    // A page that is still loading ignores keys.
+    // While a page is still loading, it ignores keys.
     await this.sidebar.waitFor();
     await this.page.keyboard.press('Control+k');
     await this.page.getByRole('combobox', { name: 'Search commands' }).fill('Import sessions');
@@ -80,7 +80,7 @@ export class Person {
     await dialog.waitFor({ state: 'detached' });
   }
 
-  /** Closes all sessions that are open. */
+  /** Closes all sessions that are open on the page. */
   async closeTabs(): Promise<void> {
     const links = this.tabs.getByRole('link');
     for (let left = await links.count(); left > 0; left -= 1) {
@@ -89,7 +89,7 @@ export class Person {
     }
   }
 
-  /** Returns to the page from another window. */
+  /** Returns to the page as from another window. */
   async lookAgain(): Promise<void> {
     await this.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   }

@@ -5,13 +5,13 @@ import { setTimeout } from 'node:timers/promises';
 export interface AgentProcess {
   pid: number;
   command: string;
-  /** The folder it works in. */
+  /** The folder in which the process works. */
   folder: string;
 }
 
 /**
- * Processes with the mark of the server with this pid, without zombies: all running processes that its agents have
- * started.
+ * Returns the processes that have the mark of the server with this pid, without zombies. These are all running
+ * processes that the server's agents have started.
  */
 export async function agentProcesses(serverPid: number): Promise<AgentProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -20,8 +20,8 @@ export async function agentProcesses(serverPid: number): Promise<AgentProcess[]>
 }
 
 /**
- * Resolves when no process of the server's agents runs (in `folder`, if given); after `patienceMs`, rejects with those
- * that still run.
+ * Resolves when no process of the server's agents runs (in `folder`, if `folder` is given). Rejects after `patienceMs`,
+ * with the processes that still run.
  */
 export async function untilNoProcess(
   serverPid: number,
@@ -46,7 +46,7 @@ async function readMarked(pid: number, serverPid: number): Promise<AgentProcess 
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
     return { pid, command, folder: await readlink(`/proc/${pid}/cwd`) };
   } catch {
-    // The process has ended, is a zombie, or belongs to another user.
+    // This happens if the process has ended, is a zombie, or belongs to another user.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The question about the settings in a project folder, in a browser, with the real Claude Code. */
+/** Tests the question about the settings in a project folder, in a browser, with the real Claude Code. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reply } from '@liminal/testkit';
@@ -7,7 +7,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage();
 
-/** Files of a clone whose hooks leave a file each. */
+/** The files of a cloned repository. Each of its hooks leaves a file when it runs. */
 function clone(marks: string): Record<string, string> {
   const hook = (name: string) => [
     { hooks: [{ type: 'command', command: `touch ${join(marks, name)}` }] },
@@ -22,7 +22,7 @@ function clone(marks: string): Record<string, string> {
   };
 }
 
-/** Whether the whole element is inside the window; one pixel of tolerance for fractions. */
+/** Whether the whole element is inside the window. One pixel of tolerance is allowed because of fractions. */
 function isInside(element: Element): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   return left >= -1 && right <= innerWidth + 1 && top >= -1 && bottom <= innerHeight + 1;
@@ -32,7 +32,7 @@ test.each([
   ['wide', { width: 1280, height: 800 }],
   ['narrow', { width: 320, height: 568 }],
 ])(
-  'SAFE: on a %s screen, all settings in a project folder are shown before they can be used, and none runs without agreement',
+  'SAFE: on a %s screen, all settings in a project folder are shown before they can be used, and no setting runs unless a user has agreed',
   async (name, size) => {
     const marks = await stage.project(`marks-${name}`);
     const folder = await stage.project(`clone-${name}`, clone(marks));

@@ -1,4 +1,6 @@
-/** A recording as a bug report: from one server, through a file, to a page that plays it. */
+/**
+ * Tests a recording as it is used in a bug report: it is exported from one server to a file, and a page plays the file.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -26,7 +28,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A session of Claude Code with an image, a tool and a secret that its model writes in pieces. */
+/**
+ * Plays a session of Claude Code that contains an image, a tool and a secret. The model writes the secret in several
+ * parts.
+ */
 async function claudeSession(): Promise<string> {
   const projectDir = await stage.project('reported');
   const pieces = secret.match(/.{1,6}/g) ?? [];
@@ -64,14 +69,14 @@ function command(env: Record<string, string>, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [liminal, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-test('a run of Claude Code is exported without its secret, is the same on a clean server, and plays in a browser by mouse, keys and touch', async () => {
+test('a run of Claude Code is exported without its secret, is the same after an import on a clean server, and can be played in a browser with mouse, keys and touch', async () => {
   const sessionId = await claudeSession();
   const file = join(folder, 'bug.jsonl');
   const exporting = command(stage.env, 'export', sessionId, '--out', file, '--data', stage.dataDir);
   expect(await once(exporting, 'close')).toEqual([0, null]);
 
-  // The clean server gets the run without the secret; it has each of the run's texts only once. The clean server has
-  // another home folder, because Claude Code’s own store in the first home folder contains the session.
+  // The clean server imports the run without the secret, and stores each text of the run only once. The clean server
+  // has another home folder, because Claude Code’s own store in the first home folder contains the session.
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const dataDir = join(folder, 'clean');
   const clean = await LiminalServer.start({ dataDir, env });
@@ -95,7 +100,7 @@ test('a run of Claude Code is exported without its secret, is the same on a clea
   const playing = command(none, 'replay', file, '--no-open');
   const [line] = (await once(playing.stdout!.setEncoding('utf8'), 'data')) as [string];
   const link = /http\S+/.exec(line)?.[0] ?? '';
-  // Another user of the machine, who has no key, cannot read the recording.
+  // Another user of the machine, who has no key, cannot open the recording.
   const api = `${new URL(link).origin}/api/session/${sessionId}/export`;
   expect((await fetch(api)).status).toBe(401);
   const viewer = await visit(await sharedChromium(), link, { hasTouch: true });

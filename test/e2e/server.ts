@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The command line's program. */
+/** The program of the command line. */
 export const liminal = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist/index.html', import.meta.url));
 
@@ -13,18 +13,21 @@ const patience = 60_000;
 
 export interface ServerOptions {
   dataDir: string;
-  /** The server's whole environment. */
+  /** The whole environment of the server. */
   env: Record<string, string>;
-  /** The command line's program. Default: the repository's. */
+  /** The program of the command line. The default is the program in the repository. */
   program?: string;
-  /** A file that gets all output of the server, as with `npm start >server.log 2>&1`. Default: pipes. */
+  /**
+   * A file to which all output of the server is written, as with `npm start >server.log 2>&1`. By default, the output
+   * goes to pipes.
+   */
   logFile?: string;
-  /** Options for Node, before the program. */
+  /** Options for Node. They come before the program. */
   nodeArgs?: readonly string[];
 }
 
 /**
- * The real server, in its own process, as `npm start` runs it. The server can be killed, and restarted on the same
+ * The real server in its own process, as `npm start` runs it. A test can kill the server, and restart it on the same
  * port.
  */
 export class LiminalServer {
@@ -46,17 +49,19 @@ export class LiminalServer {
     return server;
   }
 
-  /** An address with the token: unlike the printed address with its code, it can be opened repeatedly. */
+  /**
+   * An address that contains the token. It can be opened repeatedly, unlike the printed address, which contains a code.
+   */
   get link(): string {
     return `${this.origin}/?token=${encodeURIComponent(this.token)}`;
   }
 
-  /** The printed address, with a code that works once. */
+  /** The address that the server printed. It contains a code that works once. */
   get printedLink(): string {
     return this.#printed.href;
   }
 
-  /** Without a trailing slash. */
+  /** The server's URL, without a trailing slash. */
   get origin(): string {
     return this.#printed.origin;
   }
@@ -70,13 +75,13 @@ export class LiminalServer {
     return this.#running.pid ?? 0;
   }
 
-  /** The output of all runs so far. */
+  /** The output of all runs of the server so far. */
   get log(): string {
     const { logFile } = this.#options;
     return logFile === undefined ? this.#log : readFileSync(logFile, 'utf8');
   }
 
-  /** Restarts the server on the same data folder and port. */
+  /** Restarts the server with the same data folder and port. */
   async restart(): Promise<void> {
     const args = ['serve', '--port', this.#link?.port ?? '0', '--no-open'];
     const { program = liminal, nodeArgs = [], dataDir, env, logFile } = this.#options;
@@ -90,12 +95,12 @@ export class LiminalServer {
     this.#link = new URL(await this.#printedLink(child));
   }
 
-  /** Ends the server as a power cut would. Resolves when the process has ended. */
+  /** Ends the server as a power cut would end it. Resolves when the process has ended. */
   async crash(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Stops the server as Ctrl+C would. Resolves with the exit code. */
+  /** Stops the server as Ctrl+C would stop it. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     await this.#end('SIGTERM');
     return this.#running.exitCode;
@@ -123,7 +128,7 @@ export class LiminalServer {
         clearInterval(looking);
         resolve(link);
       };
-      // The file must be checked regularly: unlike a pipe, a file does not report that it has grown.
+      // Check the file at intervals: a file does not report that it has grown, as a pipe does.
       const looking = this.#options.logFile === undefined ? undefined : setInterval(look, 50);
       for (const output of [child.stdout, child.stderr]) {
         output?.on('data', (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
-/** The session that is shown: its conversation and its composer. */
+/** The session that the page shows, with its conversation and its message field. */
 export class SessionTab {
   readonly page: Page;
 
@@ -24,14 +25,14 @@ export class SessionTab {
     return this.turns.last();
   }
 
-  /** Why the first or the last turn failed. */
+  /** Returns the reason why the first or the last turn failed. */
   failureOf(turn: 'first' | 'last'): Locator {
     const name =
       /^Something went wrong$|^The server restarted|is not signed in$|could not sign in$/;
     return this.turns[turn]().getByRole('group', { name });
   }
 
-  /** The user's messages, as shown. */
+  /** Returns the user's messages as they are shown. */
   get prompts(): Locator {
     return this.conversation.getByRole('article', { name: 'You' });
   }
@@ -49,17 +50,17 @@ export class SessionTab {
     return this.page.getByRole('button', { name: 'Stop', exact: true });
   }
 
-  /** The id of this session, from the address. */
+  /** Returns the id of this session, which is in the page's address. */
   get id(): string {
     return decodeURIComponent(new URL(this.page.url()).pathname.split('/').at(-1) ?? '');
   }
 
-  /** The card of a tool call, by the text of its line: `Run npm test`. */
+  /** Returns the card of a tool call. The card is found by the text of its line, for example `Run npm test`. */
   tool(name: string | RegExp): Locator {
     return this.conversation.getByRole('group', { name });
   }
 
-  /** A permission request by its name. */
+  /** Returns a permission request, by its name. */
   permission(name: string | RegExp): Locator {
     return this.page.getByRole('group', { name });
   }
@@ -76,24 +77,41 @@ export class SessionTab {
     await request.getByRole('button', { name: 'Allow', exact: true }).click();
   }
 
-  /** Scrolls the permission request to its end when it appears: before that, nothing can be allowed. */
+  /**
+   * When the permission request appears, scrolls it to its end. Before that, the page does not allow the request to be
+   * answered with allow.
+   */
   async scrollRequest(): Promise<void> {
     const asked = this.page.getByRole('region', { name: 'What is asked' });
-    await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
+    const dock = this.page.getByRole('region', { name: 'Waiting for you' });
+    const rest = dock.getByRole('button', { name: /^Show (?:all|more)$/ });
+    // Repeat, because the request grows while the page renders it.
+    await expect
+      .poll(async () => {
+        await asked.evaluate((region) => region.scrollTo({ top: region.scrollHeight }));
+        return rest.count();
+      })
+      .toBe(0);
   }
 
-  /** Opens a card, unless it has opened itself. */
+  /** Opens a card, unless the card has opened automatically. */
   async unfold(card: Locator): Promise<void> {
     const head = card.getByRole('button').first();
-    if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+    // Repeat, because the click closes a card that opens itself at the same moment.
+    await expect
+      .poll(async () => {
+        if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+        return head.getAttribute('aria-expanded');
+      })
+      .toBe('true');
   }
 
-  /** Chooses a value of one of the session's settings, and waits until the agent has it. */
+  /** Chooses a value for one of the session's settings. Waits until the agent has received the value. */
   async choose(setting: string, value: string): Promise<void> {
     const select = this.page.getByRole('combobox', { name: setting });
     await select.click();
     await this.page.getByRole('option', { name: new RegExp(`^${value}`) }).click();
-    // The value is shown at once; the agent has it when the mark disappears.
+    // The page shows the value at once. When the mark disappears, the agent has received the value.
     await select.and(this.page.locator(':not([data-waits="true"])')).getByText(value).waitFor();
   }
 
@@ -102,7 +120,7 @@ export class SessionTab {
     await this.answers.filter({ hasText: text }).first().waitFor();
   }
 
-  /** Resolves when there are `count` turns and the last one is over, however it ended. */
+  /** Resolves when there are `count` turns and the last turn has ended, whatever its outcome. */
   async untilEnded(count: number): Promise<void> {
     await this.turns.nth(count - 1).waitFor();
     await this.turns

@@ -23,38 +23,38 @@ import type { SessionTab } from './session-tab.ts';
 import { untilNoProcess } from './process-table.ts';
 import { liminal, LiminalServer } from './server.ts';
 
-/** The stage of one test file: a scripted model, a real server, a real browser. */
+/** The stage of one test file: a scripted model, a real server and a real browser. */
 export interface Stage {
   /** The proxy between the browsers and the server. */
   readonly network: Network;
   /** Claude Code's model. */
   readonly api: MessagesApi;
-  /** Codex's model, if the stage has Codex. */
+  /** The model behind Codex, if the stage includes Codex. */
   readonly codexApi: ResponsesApi;
-  /** OpenAI's models, if the stage has them. */
+  /** The models of OpenAI, if the stage includes them. */
   readonly openAiApi: ResponsesApi;
   readonly server: LiminalServer;
   /** The server's data folder. */
   readonly dataDir: string;
-  /** The environment of the server, and of agents that a test starts itself. */
+  /** The environment of the server. Agents that a test starts itself also use this environment. */
   readonly env: Record<string, string>;
-  /** Makes a project folder below the allowed root; returns its path. */
+  /** Makes a project folder below the allowed root. Returns the folder's path. */
   project(name: string, files?: Record<string, string>): Promise<string>;
   /**
-   * A user in a browser, signed in with the server's link. With options, and in long runs, the user has a fresh
-   * profile, which is closed when the test ends. Otherwise, the user has the page of an earlier test.
+   * Returns a user in a browser that is signed in with the server's link. In long runs, and if options are given, the
+   * user has a new profile, which is closed when the test ends. Otherwise the user has the page of an earlier test.
    */
   person(options?: BrowserContextOptions): Promise<Person>;
   /**
-   * A session of Claude Code that is shown, and its folder. The session is new in long runs; in other runs, earlier
-   * tests have played `turns` turns in it.
+   * Returns the shown session of Claude Code, and its folder. In long runs the session is new. In short runs, earlier
+   * tests have played `turns` turns in the session.
    */
   claude(): Promise<{ ada: Person; session: SessionTab; folder: string; turns: number }>;
   /** The command with which an editor starts `liminal acp` with this agent. */
   acpCommand(agent: string): { command: string; args: string[] };
-  /** An editor that runs this command; it ends with the test. */
+  /** Starts an editor that runs this command. The editor ends with the test. */
   editor(agent: string): Promise<AcpEditor>;
-  /** Allows complaints of pages that this test provokes on purpose. */
+  /** Allows error messages of pages that this test causes on purpose. */
   expectComplaints(pattern: RegExp): void;
 }
 
@@ -69,19 +69,19 @@ interface Parts {
 }
 
 export interface StageOptions {
-  /** Whether Claude Code has a key. Default: yes. */
+  /** Whether Claude Code has a key. The default is yes. */
   withKey?: boolean;
   /** Whether Claude Code has a subscription instead of a key. */
   isSubscribed?: boolean;
-  /** Adds Codex to the stage, with these options. */
+  /** If present, the stage also has Codex, with these options. */
   codex?: CodexHomeOptions;
-  /** Adds OpenAI's bare models to the stage; Anthropic's bare models use Claude Code's API. */
+  /** Adds OpenAI's bare models to the stage. Anthropic's bare models use the API of Claude Code's model. */
   hasOpenAi?: boolean;
-  /** More of the server's configuration. */
+  /** Additional configuration of the server. */
   config?: Record<string, unknown>;
 }
 
-/** Sets up the stage for all tests of the calling file, and removes everything afterwards. */
+/** Sets up the stage for all tests of the calling file. Removes the stage afterwards. */
 export function useStage({
   withKey = true,
   isSubscribed = false,
@@ -93,7 +93,7 @@ export function useStage({
   let env: Record<string, string> = {};
   let people: Person[] = [];
   const editors: AcpEditor[] = [];
-  /** Users who stay for later tests. */
+  /** Users whom later tests use again. */
   let waiting: Person[] = [];
   const guests = new Set<Person>();
   let opened: { ada: Person; session: SessionTab; folder: string; id: string } | undefined;
@@ -103,7 +103,7 @@ export function useStage({
     return parts;
   };
 
-  /** Undoes the setup so far, last step first. */
+  /** Undoes the setup so far. The last step is undone first. */
   const undo: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -180,7 +180,7 @@ export function useStage({
       people.push(back);
       await back.closeTabs();
       back.received.length = 0;
-      // Forget complaints that the page made about other tests' changes to the server.
+      // Forget error messages that the page printed because other tests changed the server.
       back.problems.length = 0;
       return back;
     }
@@ -248,7 +248,7 @@ export function useStage({
   };
 }
 
-/** A home folder for Codex, and the environment that selects it. */
+/** A home folder for Codex, and the environment with which Codex uses this folder. */
 async function codexWorld(
   home: string,
   apiUrl: string,
@@ -261,7 +261,10 @@ async function codexWorld(
   return env;
 }
 
-/** A server that is stopped ends without errors, and none of its agents' processes is left (invariant 8). */
+/**
+ * Stops the server. Checks that the server ends without errors, and that no process of its agents is left (invariant
+ * 8).
+ */
 async function endServer(server: LiminalServer): Promise<void> {
   expect(await server.stop()).toBe(0);
   await untilNoProcess(server.pid);

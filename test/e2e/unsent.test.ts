@@ -13,7 +13,7 @@ const stage = useStage({ withKey: false });
 
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-/** A session with the demo and one turn. */
+/** Opens a session that has the demo as its agent and has one turn. */
 async function beginDemo(person: Person, name: string): Promise<SessionTab> {
   const session = await person.startSession({ folder: await stage.project(name), agent: 'Demo' });
   await session.choose('Speed', 'Instant');
@@ -70,7 +70,7 @@ testAtLength('an unsent message can be edited and discarded', async () => {
   await expect.poll(() => session.prompts.allTextContents()).toEqual(['explain', 'explain']);
 });
 
-/** Opens a signed-in browser with a profile that outlives it. */
+/** Opens a signed-in browser. The browser's profile still exists after the browser is closed. */
 async function openProfile(folder: string): Promise<Person> {
   const address = new URL(stage.server.link);
   address.port = String(stage.network.port);
@@ -83,7 +83,7 @@ async function openProfile(folder: string): Promise<Person> {
   return person;
 }
 
-test('two tabs share a draft; messages sent while the server is down, or whose answer is lost, arrive once, in order; both survive a restart of the browser, even a message of a million characters', async () => {
+test('two tabs share a draft; messages that are sent while the server is down, or whose answer is lost, arrive once and in order; the draft and the messages survive a restart of the browser, even a message of a million characters', async () => {
   const profile = await mkdtemp(join(tmpdir(), 'liminal-profile-'));
   onTestFinished(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
   const first = await openProfile(profile);
@@ -108,7 +108,7 @@ test('two tabs share a draft; messages sent while the server is down, or whose a
     await expect.poll(() => unsent(tab.page).count()).toBe(0);
   }
 
-  // Close the other tab, because it would send the message as well.
+  // Close the other tab, because that tab would also send the message.
   await other.close();
   let attempts = 0;
   await page.route('**/send', async (route) => {

@@ -7,7 +7,10 @@ import { useStage } from './stage.ts';
 
 const stage = useStage({ withKey: false });
 
-/** Another server on the same host, for example a dev server: it records the cookies that browsers send. */
+/**
+ * A server that is not Liminal's, on the same host, for example a dev server. The server records the cookies that
+ * browsers send.
+ */
 async function neighbour(): Promise<{ url: string; cookies: string[] }> {
   const cookies: string[] = [];
   const server = createServer((request, response) => {
@@ -21,7 +24,7 @@ async function neighbour(): Promise<{ url: string; cookies: string[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, cookies };
 }
 
-test('SAFE: cookies sent to a server on another port of the same host do not give access here', async () => {
+test('SAFE: if a browser sends its cookies to a server on another port of the same host, these cookies give no access to Liminal', async () => {
   const { page } = await stage.person();
   const { url, cookies } = await neighbour();
   stage.expectComplaints(/foreign request/);
@@ -29,7 +32,7 @@ test('SAFE: cookies sent to a server on another port of the same host do not giv
   await page.getByText('Hello.').waitFor();
   const kept = await page.evaluate(() => Object.entries(localStorage));
   expect(kept).toEqual([]);
-  // The browser does send the cookie: cookies ignore ports.
+  // The browser does send the cookie, because cookies do not depend on the port.
   const [cookie = ''] = cookies;
   expect(cookie).toContain('liminal_');
   const { origin } = stage.server;
@@ -47,13 +50,13 @@ test('SAFE: cookies sent to a server on another port of the same host do not giv
   await page.getByRole('navigation').first().waitFor();
 });
 
-test('SAFE: the printed link signs one browser in, is removed from its history, and shows that it was used when opened again', async () => {
+test('SAFE: the printed link signs in one browser, is removed from the browser’s history, and, when opened again, shows that it was used', async () => {
   const person = await stage.person({});
   const context = person.page.context();
   await context.clearCookies();
   await person.page.evaluate(() => localStorage.clear());
   const page = await context.newPage();
-  // The sign-in leads to the requested address, whose fragment only the browser has.
+  // After the sign-in, the browser opens the requested address. Only the browser knows the fragment of this address.
   const wanted = '/session/not-there#item-7';
   await page.goto(new URL(wanted, stage.server.printedLink).href);
   await page.getByRole('heading', { name: 'Open the link from the terminal' }).waitFor();
@@ -76,17 +79,17 @@ test('SAFE: the printed link signs one browser in, is removed from its history, 
   await page.reload();
   await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
   await context.clearCookies();
-  // A browser without the link is shown where to find it.
+  // A browser without the link shows where to find the link.
   await page.goto(new URL('/', page.url()).href);
   await expect.poll(() => page.locator('body').innerText()).toMatch(/link/);
   expect(await page.getByRole('navigation').count()).toBe(0);
   await page.goto(stage.server.printedLink);
   await page.getByText('This link has been used').waitFor();
-  // A request in progress during the sign-out is also rejected.
+  // A request that was in progress during the sign-out is also rejected.
   stage.expectComplaints(/401|403|404|Refused to apply style/);
 });
 
-test('a new user gets from the empty page to an answer with only the keyboard', async () => {
+test('a new user can get from the empty page to an answer with only the keyboard', async () => {
   const folder = await stage.project('keyboard');
   const { page } = await stage.person({});
   const { keyboard } = page;
@@ -96,7 +99,12 @@ test('a new user gets from the empty page to an answer with only the keyboard', 
   const agent = (name: string) => dialog.getByRole('radio', { name });
   await dialog.getByText(/^Not set up: Claude Code, Codex/).waitFor();
   expect(await agent('Demo').isChecked()).toBe(true);
-  // The folder field has the focus; before it are the agents, of which those that are not set up are folded.
+  await dialog
+    .getByRole('combobox', { name: 'Project folder' })
+    .and(page.locator(':focus'))
+    .waitFor();
+  // The folder field has the focus. Before this field is the list of agents, in which agents that are not set up are
+  // folded.
   await keyboard.press('Shift+Tab');
   await keyboard.press('Enter');
   await dialog.getByText(/Not signed in\. Run .*claude in a terminal/).waitFor();
@@ -110,7 +118,7 @@ test('a new user gets from the empty page to an answer with only the keyboard', 
     await keyboard.press(key);
     expect(await agent(name).isChecked()).toBe(true);
   }
-  // Two more stops: the fold, and the button in it that checks for agents again.
+  // Press the key twice more: for the fold, and for the button in the fold that checks for agents again.
   await keyboard.press('Tab');
   await keyboard.press('Tab');
   await keyboard.press('Tab');
@@ -127,7 +135,7 @@ test('a new user gets from the empty page to an answer with only the keyboard', 
     .waitFor();
 });
 
-testAtLength('Claude Code without a key shows how to sign in', async () => {
+testAtLength('if Claude Code has no key, the page shows how to sign in', async () => {
   const ada = await stage.person();
   const session = await ada.startSession({ folder: await stage.project('no-key') });
   await session.send('Hello?');
@@ -136,41 +144,47 @@ testAtLength('Claude Code without a key shows how to sign in', async () => {
   expect(trouble).toContain('Not logged in. Run claude in a terminal and sign in, or set');
 });
 
-testAtLength('a session is renamed, found and opened again with only the keyboard', async () => {
-  const ada = await stage.person();
-  const { page, tabs } = ada;
-  const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
-  await session.choose('Speed', 'Instant');
-  await session.send('explain');
-  await session.untilEnded(1);
-  await page.getByRole('button', { name: 'Session', exact: true }).focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
-  await page.getByRole('textbox', { name: 'Title' }).and(page.locator(':focus')).waitFor();
-  await page.keyboard.type('A better name');
-  await page.keyboard.press('Enter');
-  await tabs.getByRole('link', { name: 'A better name' }).waitFor();
+testAtLength(
+  'a session can be renamed, found and opened again with only the keyboard',
+  async () => {
+    const ada = await stage.person();
+    const { page, tabs } = ada;
+    const session = await ada.startSession({ folder: await stage.project('named'), agent: 'Demo' });
+    await session.choose('Speed', 'Instant');
+    await session.send('explain');
+    await session.untilEnded(1);
+    await page.getByRole('button', { name: 'Session', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+    await page.getByRole('textbox', { name: 'Title' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('A better name');
+    await page.keyboard.press('Enter');
+    await tabs.getByRole('link', { name: 'A better name' }).waitFor();
 
-  await page.keyboard.press('Alt+w');
-  await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
-  await page.keyboard.press('Control+k');
-  await page.getByRole('dialog', { name: 'Commands' }).waitFor();
-  await page.keyboard.type('better');
-  await page.getByRole('option', { name: /A better name/ }).waitFor();
-  await page.keyboard.press('Enter');
-  await session.untilEnded(1);
-  expect(await session.prompts.allTextContents()).toEqual(['explain']);
-});
+    await page.keyboard.press('Alt+w');
+    await page.getByRole('heading', { name: 'What do you want to build?' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await page.keyboard.type('better');
+    await page.getByRole('option', { name: /A better name/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await session.untilEnded(1);
+    expect(await session.prompts.allTextContents()).toEqual(['explain']);
+  },
+);
 
-testAtLength('the address of an unknown session shows that it does not exist', async () => {
-  const { page } = await stage.person();
-  stage.expectComplaints(/status of 404/);
-  await page.goto(new URL('/session/nobody', page.url()).href);
-  await page.getByRole('heading', { name: 'This session could not be opened' }).waitFor();
-  expect(await page.getByRole('alert').innerText()).toContain('SESSION_NOT_FOUND');
-});
+testAtLength(
+  'at the address of an unknown session, the page shows that the session does not exist',
+  async () => {
+    const { page } = await stage.person();
+    stage.expectComplaints(/status of 404/);
+    await page.goto(new URL('/session/nobody', page.url()).href);
+    await page.getByRole('heading', { name: 'This session could not be opened' }).waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('SESSION_NOT_FOUND');
+  },
+);
 
-test('folders that are not allowed are rejected with advice', async () => {
+test('a folder that is not allowed is rejected with advice', async () => {
   const { page, sidebar } = await stage.person({});
   stage.expectComplaints(/status of 40[03]/);
   await sidebar.getByRole('button', { name: 'New session' }).click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Collects what a page of Liminal must never do: errors, warnings, dialogs, requests to other hosts. */
+/** Collects what a page of Liminal must never cause: errors, warnings, dialogs, and requests to other hosts. */
 export function watchPage(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`));

@@ -12,7 +12,7 @@ import { fillDisk, freeDisk } from './disk.ts';
 import { length, patience, seed } from './length.ts';
 import { type FaultServer, shareServer } from './server.ts';
 
-/** Blobs that one test stores are in the database for the next. */
+/** Tests in this file depend on each other: blobs that one test stores are in the database during the next test. */
 const shared = shareServer(() => ({ script: () => reply('Read.') }));
 
 const markdown = { type: 'text/markdown' };
@@ -24,7 +24,8 @@ const named = (uri: string): ContentBlock => ({
   resource: { uri, mimeType: markdown.type, name: 'notes.md' },
 });
 /**
- * The log has lost the message, so it comes from Claude Code's own store, which gives each text the type text/plain.
+ * The log has lost the message. The message is therefore read from Claude Code's own store, which gives each text the
+ * type text/plain.
  */
 const shownAs = (uri: string) => ({ type: 'resource', resource: { uri, name: 'notes.md' } });
 const inline = (text: string): ContentBlock => ({
@@ -32,11 +33,11 @@ const inline = (text: string): ContentBlock => ({
   resource: { uri: 'notes', mimeType: markdown.type, name: 'notes.md', text },
 });
 
-/** The blobs in the database: complete ones, and the number of incomplete ones. */
+/** Returns the blobs in the database: the complete blobs, and the number of incomplete blobs. */
 function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: number } {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
   try {
-    // The settings that agents report are JSON blobs, and are not counted.
+    // The settings that agents report are stored as JSON blobs. Do not count these blobs.
     const select = "SELECT hash FROM blobs WHERE mime_type <> 'application/json' ORDER BY hash";
     const hashes = database.prepare(select).all();
     const whole = hashes.flatMap(({ hash }) => (hash === null ? [] : `blob:${String(hash)}`));
@@ -46,7 +47,7 @@ function kept({ dataDir }: FaultServer['folders']): { whole: string[]; halves: n
   }
 }
 
-test('a file of a wrong type is rejected, alone and in a message, and leaves neither bytes nor a turn', async () => {
+test('a file of a wrong type is rejected, both alone and in a message, and leaves neither bytes nor a turn', async () => {
   const { faults, sessionId } = shared;
   const { requests } = faults;
   const wrong = { code: 'BLOB_TYPE_WRONG' };
@@ -69,11 +70,11 @@ test('a file of a wrong type is rejected, alone and in a message, and leaves nei
 
   expect((await faults.follow(sessionId)).turns).toEqual([]);
   expect(faults.api.requests.filter(({ kind }) => kind === 'main')).toEqual([]);
-  // The file was uploaded, and another message may still use it: it is removed after a day.
+  // The file was uploaded, and another message may still use the file. The file is removed after a day.
   expect(kept(faults.folders)).toEqual({ whole: [zip.uri], halves: 0 });
 });
 
-test('on a full disk files and messages with files are rejected without partial data, and accepted when there is room', async () => {
+test('on a full disk, files and messages with files are rejected without leaving partial data; when the disk has space again, they are accepted', async () => {
   const { faults, sessionId } = shared;
   const { requests, server } = faults;
   const reader = await faults.follow(sessionId);
@@ -127,7 +128,7 @@ testAtLength(
   },
 );
 
-/** The times after sending a file and its message at which the server is killed, in ms. */
+/** When the server is killed, in ms after a file and its message were sent. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 
 test(

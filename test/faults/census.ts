@@ -5,9 +5,9 @@ import { descendants, type Entry, keyOf, readTable } from './process-table.ts';
 const patience = 30_000;
 
 /**
- * The processes that belong to a test (invariant 8): descendants of its servers, now or at any earlier check; processes
- * with a word of the test's own in their command, environment or folder; and descendants of all these. Processes that
- * ran before the test do not count.
+ * Finds the processes that belong to a test (invariant 8): descendants of the test's servers, now or at any earlier
+ * check; processes whose command, environment or folder contains a word of the test; and descendants of all these
+ * processes. Processes that ran before the test are left out.
  */
 export class Census {
   readonly #before = new Set(readTable().map(keyOf));
@@ -18,13 +18,14 @@ export class Census {
     this.#words = [...words];
   }
 
-  /** Adds a word that only this test's processes contain. */
+  /** Adds a word that occurs only in processes of this test. */
   add(word: string): void {
     this.#words.push(word);
   }
 
   /**
-   * All processes of the test that run now. A process that was found once stays known, even if its parents end.
+   * Returns all processes of the test that run now. A process that was found once is found again, even if its parents
+   * have ended.
    */
   take(): Entry[] {
     const table = readTable(this.#before);
@@ -35,12 +36,15 @@ export class Census {
     return all;
   }
 
-  /** The processes whose command contains `word`. */
+  /** Returns the processes whose command contains `word`. */
   withCommand(word: string): Entry[] {
     return this.take().filter(({ command }) => command.includes(word));
   }
 
-  /** Resolves when all processes of the test have ended; if that takes too long, rejects with those that still run. */
+  /**
+   * Resolves when all processes of the test have ended. If this takes too long, rejects with the processes that still
+   * run.
+   */
   async untilEmpty(): Promise<void> {
     const deadline = performance.now() + patience;
     for (let left = this.take(); left.length > 0; left = this.take()) {
@@ -70,6 +74,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has ended by itself.
+    // This happens if the process has ended by itself.
   }
 }

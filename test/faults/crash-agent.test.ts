@@ -7,9 +7,9 @@ interface Moment {
   moment: string;
   /** The model's answers. */
   replies: () => Reply[];
-  /** The agent's text when it is killed. */
+  /** The text that the agent has sent when it is killed. */
   agentText: string;
-  /** Whether short runs also kill the agent at this moment. */
+  /** Whether the agent is also killed at this point in short runs. */
   isShort?: boolean;
 }
 
@@ -77,7 +77,7 @@ test.each(moments.filter(({ isShort }) => atLength || isShort))(
     const { body } = await faults.api.request(({ prompt }) => prompt.includes(goOn));
     expect(JSON.stringify(body.messages)).toContain(remember);
 
-    // A reader that subscribes later gets the same end and the same messages.
+    // A reader that subscribes later gets the same end of the turn and the same messages.
     const late = await faults.follow(sessionId);
     expect(late.turn(turnId)).toMatchObject({ status: 'error', error: { code: 'PROCESS_CRASH' } });
     expect(late.agentText(turnId)).toBe(agentText);

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
 import { FaultServer } from './server.ts';
 
-/** The times after a deletion is requested at which the server is killed, in ms. */
+/** When the server is killed, in ms after a deletion was requested. */
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
 
@@ -80,7 +80,7 @@ test(
 
 const stringMatching = (form: RegExp) => expect.stringMatching(form) as string;
 
-/** The numbers of rows about sessions in the database of a stopped server. */
+/** Returns how many rows in the database of a stopped server belong to sessions. */
 function leftIn(dataDir: string): Record<string, number> {
   const tables = ['sessions', 'responses', 'items', 'item_words', 'runs', 'events'];
   const all = [...tables, 'blobs', 'blob_parts', 'blob_holders'];

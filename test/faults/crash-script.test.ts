@@ -11,7 +11,7 @@ const [written] = await Promise.all([
 ]);
 return [written, Math.random(), Date.now()];`;
 
-test('INV-2 INV-6 a script that waits for a permission continues after its server was killed, twice: its earlier calls are not repeated, and the model gets its result', async () => {
+test('INV-2 INV-6 if a server is killed twice while a script waits for a permission, the script continues: its earlier calls are not repeated, and the model gets its result', async () => {
   const config = { models: { anthropic: { type: 'anthropic', model: 'claude-scripted' } } };
   const faults = await FaultServer.start({ config });
   const { requests, server, folders, api } = faults;

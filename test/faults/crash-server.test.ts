@@ -16,7 +16,7 @@ const shared = shareServer(() => ({
   }),
 }));
 
-/** The number of characters a reader has seen when the server is killed. */
+/** How many characters a reader has seen when the server is killed. */
 const moments = fc.sample(fc.nat(3_000), { seed, numRuns: length.serverCrashes });
 
 test(
@@ -31,7 +31,7 @@ test(
       await reader.until(() => reader.agentText(turnId).length >= moment);
       await faults.server.crash();
       await reader.closed.promise;
-      // Restart the server at once, while its guard is still ending the agent's processes.
+      // Restart the server at once, while the killed server's guard is still ending the agent's processes.
       await faults.server.restart();
       await expect.poll(() => faults.others, { timeout: 30_000 }).toEqual([]);
 
@@ -56,7 +56,7 @@ test(
 );
 
 testAtLength(
-  'INV-2 a session continues after a power cut in its first turn, before its agent has stored anything',
+  'INV-2 after a power cut in a session’s first turn, before the agent has stored any data, the session continues',
   async () => {
     const { faults } = shared;
     const sessionId = await faults.create();
@@ -75,7 +75,7 @@ testAtLength(
   },
 );
 
-/** The agent's text in an item. */
+/** Returns the agent's text in an item. */
 function agentTextOf(item: OutputItem): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

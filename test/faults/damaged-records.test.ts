@@ -1,4 +1,7 @@
-/** Random bits flip in a server's database: the server starts, and everything else works. */
+/**
+ * Flips random bits in a server's database. The server must still start, and everything except the damaged records must
+ * work.
+ */
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +14,12 @@ import { LiminalServer } from '../e2e/server.ts';
 import { length, patience, seed } from './length.ts';
 
 const sessions = 5;
-/** The columns with JSON, and the condition for rows of the session `?`, which stays undamaged. */
+/** The columns that contain JSON, each with the condition for rows of the session `?`, which is not damaged. */
 const columns = [
   ['sessions', 'record', 'session_id = ?'],
   ['responses', 'head', 'session_id = ?'],
   ['items', 'item', 'response_key IN (SELECT response_key FROM responses WHERE session_id = ?)'],
-  // The log only has the running turn, so its rows need no condition.
+  // The log contains only the running turn, so its rows need no condition.
   ['runs', 'constants', '? IS NULL'],
   ['events', 'payload', '? IS NULL'],
 ] as const;
@@ -55,13 +58,13 @@ beforeAll(async () => {
   whole = await make('instant', 'explain', 'tools');
   ids = [];
   for (let at = 1; at < sessions; at += 1) ids.push(await make('instant', 'explain', 'tools'));
-  // A running turn, and a queued message.
+  // This makes a running turn and a queued message.
   ids.push(await make('normal', 'slow', 'explain'));
   wholeHistory = await historyOf(requests, whole);
   await server.crash();
 }, 120_000);
 afterAll(async () => {
-  // Only a failed test leaves a server running; `crash` does nothing to a server that has stopped.
+  // Only a failed test leaves the server running. `crash` has no effect on a server that has stopped.
   for (const server of servers) await server.crash();
   await rm(root, { recursive: true, force: true });
 });
@@ -73,13 +76,13 @@ async function idle(requests: Requests, sessionId: string): Promise<void> {
   );
 }
 
-/** A page of history as JSON, without the time at which it was sent. */
+/** Returns a page of history as JSON, without the time at which it was sent. */
 async function historyOf(requests: Requests, sessionId: string): Promise<string> {
   const page = await requests.history(sessionId);
   return JSON.stringify(page, (key, value: unknown) => (key === 'emittedAt' ? undefined : value));
 }
 
-/** Flips one bit each in some rows of other sessions; the text stays ASCII. Returns descriptions of the changes. */
+/** In some rows of other sessions, flips one bit each. The text stays ASCII. Returns descriptions of the changes. */
 function damage(dataDir: string, random: () => number): string[] {
   const database = new DatabaseSync(join(dataDir, 'liminal.db'));
   const flips: string[] = [];
@@ -88,7 +91,8 @@ function damage(dataDir: string, random: () => number): string[] {
       if (random() < 0.5) return json;
       const text = String(json);
       const bytes = Buffer.from(text);
-      // Most flips hit a field name near the start, so that the text is still JSON, but does not match its schema.
+      // Most flips damage the name of a field near the start of the text. The text is then still JSON, but does not
+      // match its schema.
       const names = [...text.slice(0, 600).matchAll(/"(\w+)":/g)];
       const name = random() < 0.8 ? names[Math.floor(random() * names.length)] : undefined;
       const place = name ? name.index + 2 : Math.floor(random() * bytes.length);
@@ -124,7 +128,7 @@ async function answered(what: string, request: Promise<unknown>): Promise<void> 
 const rounds = Math.max(2, Math.round(length.hostile / 500));
 
 test(
-  'SAFE: with random bits flipped in its records a server starts, lists the other sessions, never answers with an internal error, and does not change the records that it cannot read',
+  'SAFE: if random bits in a server’s records are flipped, the server starts, lists all undamaged sessions, never answers with an internal error, and does not change the records that it cannot read',
   async () => {
     const random = (of: number) => {
       const [numbers = []] = fc.sample(

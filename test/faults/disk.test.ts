@@ -13,12 +13,12 @@ import { FaultServer, shareServer } from './server.ts';
 const codes = (reader: SessionReader) =>
   reader.messages.flatMap((message) => (message.type === 'session:error' ? message.code : []));
 
-/** Text that the server's own log must never contain. */
+/** Matches the signs of a crash, which the server's log must never contain. */
 const crash = /unhandled|uncaught|TypeError/i;
 
 const shared = shareServer(() => ({}));
 
-test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers get an error, sends are rejected, and when there is room everything is written in order; a server that is stopped with a full disk stops in time and logs the loss, and the next server marks that turn', async () => {
+test('INV-6 INV-2 INV-8 if the disk fills during a turn, nothing is lost: readers get an error, new messages are rejected, and when the disk has space again everything is written in order; if a server is stopped while the disk is full, it stops in time and logs the loss, and the next server marks that turn', async () => {
   const [full, free, fullAgain] = [gate(), gate(), gate()];
   const script = byPrompt({
     'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free, 'After.']))],
@@ -43,7 +43,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
     message: expect.stringContaining('free some space'),
   });
   await expect(requests.rename(sessionId, 'Refused')).rejects.toMatchObject({ status: 507 });
-  // The session can still be read: the history has what the log has of the turn.
+  // The session can still be read: its history contains the part of the turn that the log contains.
   const late = await faults.follow(sessionId);
   expect(late.agentText(turnId)).toBe('Before. ');
   expect(reader.agentText(turnId)).toBe('Before. ');
@@ -89,7 +89,7 @@ test('INV-6 INV-2 INV-8 a disk that fills during a turn loses nothing: readers g
   await requests.kill(sessionId);
 });
 
-test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of that log: turns, sign-outs and files are written when there is room, and the log has the number of lost lines', async () => {
+test('INV-6 SAFE: if a server’s own log is on the full disk, only lines of this log are lost: turns, sign-outs and files are written when the disk has space again, and the log contains the number of lost lines', async () => {
   const [full, free] = [gate(), gate()];
   const script = byPrompt({ 'Begin.': [reply(text(['Before. ', full, 'Meanwhile. ', free]))] });
   const faults = await FaultServer.start({ script, logsToFile: true });
@@ -134,12 +134,12 @@ test('INV-6 SAFE: a server whose own log is on the full disk loses only lines of
 });
 
 testAtLength(
-  'more than 16 MiB of waiting events end the turn with LOG_UNAVAILABLE, and its agent; they are written when there is room',
+  'if more than 16 MiB of events wait, the turn ends with LOG_UNAVAILABLE, and its agent ends; the events are written when the disk has space again',
   async () => {
-    // The gate keeps the turn from ending by itself before the limit is checked.
+    // The model waits for the test, so that the turn does not end by itself before the limit is checked.
     const [full, never] = [gate(), gate()];
     const megabyte = 'All work and no play. '.repeat(50_000);
-    // An item can hold less than 16 MiB.
+    // A single item can hold less than 16 MiB.
     const items = Array.from({ length: atLength ? 16 : 4 }, () => Array<string>(5).fill(megabyte));
     const flood = items.flat();
     const blocks = items.map((each) => text(each, { delayMs: 50 }));
@@ -164,14 +164,14 @@ testAtLength(
     // A page of history contains only a part of the text.
     const said = (await wholeHistory(requests, sessionId)).map(textOf).join('');
     const all = `Before. ${flood.join('')}After.`;
-    // Each text waits twice: in its deltas and in its item's end.
+    // Each text is counted twice while it waits: in its deltas, and in the end of its item.
     expect(2 * said.length).toBeGreaterThan(16 * 1024 * 1024);
     expect(said.length).toBeLessThan(all.length);
     expect(all.startsWith(said)).toBe(true);
   },
 );
 
-test('a session that cannot be stored is not created, and leaves no process', async () => {
+test('if a session cannot be stored, it is not created, and no process is left', async () => {
   const { faults } = shared;
   const { server, requests } = faults;
   const sessions = async () => (await requests.listProjects()).flatMap((one) => one.sessions);
@@ -188,7 +188,7 @@ test('a session that cannot be stored is not created, and leaves no process', as
   expect(await sessions()).toHaveLength(before + 1);
 });
 
-test('a server whose disk is full from the start reports that and does not start; its data is complete when there is room', async () => {
+test('if the disk is full from the start, the server reports this and does not start; its data is complete when the disk has space again', async () => {
   const { faults } = shared;
   const { server, requests, folders } = faults;
   const sessionId = await faults.create('demo');
@@ -198,7 +198,7 @@ test('a server whose disk is full from the start reports that and does not start
   await reader.ended(turnId);
   const said = reader.agentText(turnId);
   expect(said).not.toBe('');
-  // Fill the disk during a turn, so that the next server must write that turn's end.
+  // Fill the disk during a turn. Then the next server must write the end of this turn.
   await requests.setConfig(sessionId, 'pace', 'normal');
   const open = await requests.send(sessionId, 'slow');
   await reader.until(() => reader.turn(open.turnId));

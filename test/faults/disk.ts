@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * Fills the disk for one process: from now on each of its writes to a file fails, while other processes are not
- * affected. The limit on the size of files (RLIMIT_FSIZE) is set to 0, which needs no privilege and can be undone; a
+ * Fills the disk for one process. From then on, each write of this process to a file fails, and all other processes are
+ * not affected. The limit on the size of files (RLIMIT_FSIZE) is set to 0. This needs no privilege and can be undone; a
  * separate file system would need the privilege to mount. The error is EFBIG instead of ENOSPC, so SQLite reports
  * SQLITE_IOERR_WRITE; `packages/storage/src/sqlite/disk.test.ts` covers SQLITE_FULL.
  */
@@ -15,12 +15,12 @@ export function freeDisk(pid: number): void {
 }
 
 /**
- * Sets only the soft limit, which the process's user can raise again. The system also sends the signal SIGXFSZ, which
- * Node ignores.
+ * Sets only the soft limit, because the process's user can raise the soft limit again. The system also sends the signal
+ * SIGXFSZ, which Node ignores.
  */
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
-/** Words before a command that fill the disk for it from its start. */
+/** Words that are put before a command. They fill the disk for the command from its start. */
 export const onFullDisk = ['prlimit', '--fsize=0:'];

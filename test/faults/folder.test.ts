@@ -22,7 +22,7 @@ import { refusedStart } from './refused-start.ts';
 import { FaultServer } from './server.ts';
 
 let home: string;
-/** A data folder as a server left it. */
+/** A data folder in the state in which a server left it. */
 let used: string;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ function environment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', HOME: home };
 }
 
-/** Overwrites a database after its first page, which contains the table of tables. */
+/** Overwrites a database after its first page. The first page contains the list of all tables. */
 function damage(path: string): void {
   writeFileSync(path, readFileSync(path).fill('damaged ', 4096));
 }
@@ -115,7 +115,7 @@ const unusable: [fault: string, spoil: (dataDir: string) => void, says: RegExp][
 ];
 
 describe('a data folder that cannot be used is rejected with a reason, and not changed', () => {
-  test.concurrent.each(firstOf(4, unusable))('it %s', async (fault, spoil, says) => {
+  test.concurrent.each(firstOf(4, unusable))('if the folder %s', async (fault, spoil, says) => {
     const dataDir = join(home, fault.replaceAll(' ', '-'));
     cpSync(used, dataDir, { recursive: true });
     spoil(dataDir);
@@ -130,7 +130,7 @@ describe('a data folder that cannot be used is rejected with a reason, and not c
 });
 
 testAtLength(
-  'a data folder in use is recognised under every path, and its server is not disturbed',
+  'if a data folder is in use, this is recognised under every path of the folder, and the server that uses it is not disturbed',
   async () => {
     const faults = await FaultServer.start();
     const { root, dataDir } = faults.folders;
@@ -147,7 +147,7 @@ testAtLength(
   },
 );
 
-test('if several servers start at once on a new data folder, exactly one gets it', async () => {
+test('if several servers start at the same time on a new data folder, exactly one of them gets the folder', async () => {
   const dataDir = join(home, 'contended');
   const starts = await Promise.allSettled(
     Array.from({ length: 3 }, async () => LiminalServer.start({ dataDir, env: environment() })),
@@ -162,7 +162,7 @@ test('if several servers start at once on a new data folder, exactly one gets it
   }
 });
 
-/** The contents of its files, except those that opening a database creates. */
+/** Returns the contents of the folder's files, without the files that opening a database creates. */
 function contents(path: string): Record<string, string> {
   if (!lstatSync(path).isDirectory()) return { [path]: 'no folder' };
   const files = readdirSync(path, { withFileTypes: true })

@@ -1,4 +1,4 @@
-/** Agent output that would harm a server that did not check it. */
+/** Tests output of agents that would harm a server if the server did not check it. */
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import {
   claudeEnvironment,
@@ -16,12 +16,12 @@ const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times
 const deep = nested(4_400);
 const cut = 'cut here: nested too deeply';
 
-/** The line is given as text, because `JSON.stringify` fails for an update that is nested so deeply. */
+/** The line is given as text, because `JSON.stringify` fails for an update that is nested this deeply. */
 const says = (update: string): Step => ({
   raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
 });
 
-/** Two turns; returns the stored turns, and the history of a new reader. */
+/** Plays two turns. Returns the stored turns, and the history that a new reader gets. */
 async function play(stage: Awaited<ReturnType<typeof serverStage>>) {
   const sessionId = await stage.create();
   await stage.runTurn(sessionId, 'Go.');
@@ -68,7 +68,7 @@ test.each<[string, string[]]>([
   expect(stage.warnings).toEqual([]);
 });
 
-test('SAFE: a Claude Code tool call whose input is nested too deeply is shown cut, and the turn continues', async () => {
+test('SAFE: if the input of a Claude Code tool call is nested too deeply, the call is shown with its input cut, and the turn continues', async () => {
   const workspace = await makeWorkspace({});
   const api = await startMessagesApi({
     script: ({ prompt, body }) =>

@@ -1,4 +1,7 @@
-/** Agent output of extreme sizes: the turn ends, all of it can be read, and other sessions are not affected. */
+/**
+ * Tests output of agents that is extremely large or numerous: the turn ends, all of the output can be read, and other
+ * sessions are not affected.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Runtime } from '@liminal/runtime';
 import type { Step } from '@liminal/testkit';
@@ -65,7 +68,7 @@ const inputs: [what: string, steps: Step[]][] = [
 ];
 
 test.each(inputs)(
-  'SAFE: %s: the turn ends, everything is readable, and another session continues',
+  'SAFE: with %s, the turn ends, the whole output can be read, and another session continues',
   async (_, steps) => {
     const { projectDir, provide } = await scriptedAgent({
       turns: [
@@ -87,11 +90,11 @@ test.each(inputs)(
     reader.close();
     const pages = await pagesOf(stage.runtime, hostile);
     expect(pages.join('')).toContain('Still here.');
-    // One item of quotes: each takes two characters in JSON.
+    // One item that consists of quotation marks: each takes two characters in JSON.
     for (const page of pages) expect(page.length).toBeLessThan(40 * mebi);
     expect(stage.warnings).toEqual([]);
-    // The limit is far above the measured value (`npm run bench`), so that the test does not fail on a busy machine;
-    // before the fix the value was half a minute.
+    // The limit is far above the measured value (`npm run bench`), so that the test does not fail on a busy machine.
+    // Before the error was fixed, the value was half a minute.
     expect(stalls.max / 1e6).toBeLessThan(4_000);
     expect((await stage.stored(hostile)).length).toBeLessThan(3 * sizeOf(steps) + mebi);
   },

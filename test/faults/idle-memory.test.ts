@@ -9,11 +9,11 @@ import { Measured } from '../../bench/parts/process.ts';
 
 const script = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
 const sessions = atLength ? 5 : 2;
-/** Deltas of one long answer, of 16 characters each. */
+/** Deltas of one long answer. Each delta has 16 characters. */
 const deltas = 200_000;
 const answerMib = (deltas * 16) / 2 ** 20;
 
-test('messages of idle sessions are not kept in memory, because history has them', async () => {
+test('the messages of idle sessions are not kept in memory, because history contains them', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-idle-memory-'));
   const server = await Measured.start(['--expose-gc', script, dataDir, '33']);
   try {
@@ -21,7 +21,7 @@ test('messages of idle sessions are not kept in memory, because history has them
     await playOne(connection, dataDir);
     const first = await usedAtRest(server);
     for (let count = 1; count < sessions; count += 1) await playOne(connection, dataDir);
-    // A busy server reports the end before it has stored the answer and released its memory.
+    // A busy server reports the end of a turn before it has stored the answer and released the answer's memory.
     await expect
       .poll(async () => (await server.usedMiB()) - first, { timeout: 20_000 })
       .toBeLessThan(answerMib);
@@ -31,7 +31,7 @@ test('messages of idle sessions are not kept in memory, because history has them
   }
 });
 
-/** The memory in use, in MiB, once it no longer falls. */
+/** Returns the memory in use, in MiB, as soon as this value no longer falls. */
 async function usedAtRest(server: Measured): Promise<number> {
   for (let before = Infinity; ;) {
     const used = await server.usedMiB();
@@ -40,7 +40,7 @@ async function usedAtRest(server: Measured): Promise<number> {
   }
 }
 
-/** Plays a session of one turn, which stays open with its agent but without readers. */
+/** Plays a session with one turn. The session and its agent stay open, but no reader is subscribed. */
 async function playOne(connection: Connection, dataDir: string): Promise<void> {
   const sessionId = await connection.create('source', dataDir);
   const ended = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { Wire } from './input-stage.ts';
 
-/** The parts of `GET /openapi.json` from which bad input is made. */
+/** The parts of `GET /openapi.json` from which invalid input is made. */
 const Schema = z.object({
   $ref: z.string().optional(),
   type: z.string().optional(),
@@ -22,7 +22,7 @@ export const OpenApi = z.object({
   components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
-/** A route with a method, and its input. */
+/** A route with one method, and its input. */
 export interface Route {
   method: string;
   /** The path, with `{name}` for each parameter. */
@@ -31,13 +31,13 @@ export interface Route {
   methods: string[];
   query: string[];
   body: z.infer<typeof Schema> | undefined;
-  /** Whether the body is a file: then every body is valid. */
+  /** Whether the body is a file. For a file, every body is valid. */
   takesFiles: boolean;
 }
 
 export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[] {
   const named = ($ref: string | undefined) => components.schemas[$ref?.split('/').at(-1) ?? ''];
-  /** Replaces references with the types that they name. */
+  /** Replaces references with the types to which they refer. */
   const whole = (schema: z.infer<typeof Schema>): z.infer<typeof Schema> => {
     const properties = Object.entries(schema.properties).map(([name, field]) => {
       const { type } = Schema.parse(named(field.$ref) ?? field);
@@ -60,7 +60,7 @@ export function routesOf({ paths, components }: z.infer<typeof OpenApi>): Route[
   );
 }
 
-/** Changes a request into one that must be rejected, whatever else is wrong with it. */
+/** Changes a request into a request that must be rejected, whatever else is wrong with the request. */
 export type Spoil = (wire: Wire) => Wire;
 
 const withHeaders =
@@ -74,7 +74,7 @@ const without =
     headers: Object.fromEntries(Object.entries(wire.headers).filter(([key]) => key !== name)),
   });
 
-/** Wrong tokens, origins and hosts: wrong for every route that needs a token. */
+/** Wrong tokens, origins and hosts. Every route that needs a token must reject them. */
 const strangers: fc.Arbitrary<Spoil> = fc.oneof(
   fc.constant(without('authorization')),
   fc
@@ -150,7 +150,7 @@ const strangeId = fc.oneof(
   fc.uuid(),
 );
 
-/** Encodes like `encodeURIComponent`, which throws for half a surrogate pair. */
+/** Encodes a text like `encodeURIComponent`, but does not throw for half a surrogate pair. */
 function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
@@ -178,7 +178,7 @@ const badText = fc.constantFrom(
   '-',
 );
 
-/** JSON without the right fields; JavaScript reads 1e999 as infinity. */
+/** JSON without the right fields. JavaScript reads 1e999 as infinity. */
 const strangeJson = fc.constantFrom(
   'null',
   'true',
@@ -191,7 +191,7 @@ const strangeJson = fc.constantFrom(
 );
 
 const badBytes = fc.constantFrom(
-  // Half a UTF-8 character, invalid bytes, a byte order mark of UTF-16, the first bytes of gzip.
+  // Half a UTF-8 character, invalid bytes, a byte order mark of UTF-16, and the first bytes of gzip.
   new Uint8Array([0x22, 0xe2, 0x82]),
   new Uint8Array([0xff, 0xfe, 0x7b, 0x00]),
   new Uint8Array([0x1f, 0x8b, 0x08, 0x00]),
@@ -215,7 +215,7 @@ const jsonType = (value: unknown): string => {
   return value === null ? 'null' : typeof value;
 };
 
-/** A body with the right fields, of which one is missing or has a wrong type. */
+/** Returns bodies with the right fields, except that one field is missing or has a wrong type. */
 function badFields({ required, properties }: z.infer<typeof Schema>): fc.Arbitrary<string> {
   const valid = Object.fromEntries(required.map((name) => [name, 'x']));
   const missing = required.map((name) => {
@@ -233,11 +233,11 @@ function badFields({ required, properties }: z.infer<typeof Schema>): fc.Arbitra
 
 function spoilBody(schema: z.infer<typeof Schema>): fc.Arbitrary<Spoil> {
   return fc.oneof(
-    // If no field is required, an object with other fields is valid.
+    // If no field is required, an object with unknown fields is valid.
     fc
       .oneof(
         badFields(schema),
-        // If nothing is required, an object with other fields is valid, and null counts as no body.
+        // If no field is required, an object with unknown fields is valid, and null is treated as no body.
         strangeJson.filter((body) => schema.required.length > 0 || !/^(\{|null$)/.test(body)),
       )
       .map((body): Spoil => (wire) => ({ ...wire, body })),
@@ -267,7 +267,7 @@ export function fillPath(path: string, ids: readonly string[]): string {
   return path.replaceAll(/\{\w+\}/g, () => ids[Math.min(next++, ids.length - 1)] ?? '');
 }
 
-/** A repeated parameter is not a string, so every route rejects it. */
+/** A parameter that is given twice is not a string, so every route rejects it. */
 const spoilQuery = ({ query }: Route): fc.Arbitrary<Spoil> =>
   fc
     .tuple(
@@ -286,7 +286,7 @@ const spoilMethod = ({ methods, path }: Route): fc.Arbitrary<Spoil> =>
     .filter((method) => !methods.includes(method))
     .map((method): Spoil => (wire) => ({ ...wire, method, path: wire.path || path }));
 
-/** Everything that can be wrong with a request to a route. */
+/** Returns everything that can be wrong with a request to a route. */
 export function spoils(route: Route): fc.Arbitrary<Spoil> {
   const isOpen = ['/healthz', '/readyz'].includes(route.path);
   const writes = route.method !== 'GET';

@@ -97,7 +97,7 @@ describe('a malformed HTTP request is rejected with a code', () => {
     });
   });
 
-  test('an interrupted body, or a CONNECT request, leaves nothing behind', async () => {
+  test('an interrupted body or a CONNECT request leaves no connection behind', async () => {
     const { authorization } = stage.headers;
     const own = `Host: 127.0.0.1:${stage.port}\r\nAuthorization: ${authorization}\r\n`;
     const half = command(`${own}${json}Content-Length: 100\r\n`, '{"message": "ha');
@@ -117,7 +117,7 @@ async function sendRaw(bytes: string | Uint8Array, then?: 'end' | 'reset'): Prom
     if (then === 'end') socket.end();
     if (then === 'reset') socket.resetAndDestroy();
   });
-  // The server ends a connection that it has rejected; otherwise the client does.
+  // The server ends a connection on which it has rejected a request; otherwise the client ends the connection.
   socket.once('data', () => socket.end());
   await once(socket, 'close');
   return text;
@@ -135,14 +135,14 @@ describe('text is passed on unchanged', () => {
     ['text of the maximum length', 'x'.repeat(1_000_000)],
   ];
 
-  test.each(texts)('%s', async (_, text) => {
+  test.each(texts)('%s is in the history exactly as it was sent', async (_, text) => {
     const sessionId = await stage.create();
     const turnId = await stage.play(sessionId, text);
     const { entries } = await stage.requests.history(sessionId);
     expect(entries[0]).toMatchObject({ type: 'message', origin: 'user', content: text, turnId });
   });
 
-  test('a message that is too long is rejected, and nothing of it is stored', async () => {
+  test('a message that is too long is rejected, and no part of it is stored', async () => {
     const sessionId = await stage.create();
     const answer = await post(`${sessionId}/send`, { message: 'x'.repeat(1_000_001) });
     expectRefusal(answer);
@@ -151,7 +151,7 @@ describe('text is passed on unchanged', () => {
   });
 });
 
-test('unknown fields are ignored', async () => {
+test('a request with unknown fields is accepted, and the fields are ignored', async () => {
   const unknown = { unknown: { deep: [1] }, toString: 1, constructor: 2 };
   const made = await post('create', {
     cliType: 'demo',

@@ -19,7 +19,7 @@ afterAll(async () => stage.end());
 
 interface Frame {
   data: string | Uint8Array;
-  /** The code of the answer; undefined if no answer is needed. */
+  /** The code of the answer. Undefined if no answer is needed. */
   code: string | undefined;
 }
 
@@ -34,7 +34,7 @@ const wrongField = fc
   .oneof(fc.jsonValue(), fc.constantFrom(1e308, -0))
   .filter((value) => typeof value !== 'string');
 
-/** Invalid frames of every kind, and a few valid ones. */
+/** Generates invalid frames of every kind, and a few valid frames. */
 const frames: fc.Arbitrary<Frame> = fc.oneof(
   fc
     .string({ unit: 'binary' })
@@ -80,7 +80,10 @@ function isJson(text: string): boolean {
 const open = async (): Promise<WebSocket> =>
   new Connection(stage.server.origin, stage.server.token).open();
 
-/** Sends frames, and then a ping; returns the codes of the answers before the pong, and of later messages. */
+/**
+ * Sends frames, and then a ping. Returns the codes of the answers that arrive before the pong, and the codes of later
+ * messages.
+ */
 async function play(socket: WebSocket, sent: readonly Frame[]): Promise<string[]> {
   const codes: string[] = [];
   const expected = sent.filter(({ code }) => code !== undefined).length;
@@ -106,7 +109,7 @@ test('every invalid message is answered with a code, and the connection stays op
     fc.asyncProperty(fc.array(frames, { maxLength: 10 }), async (sent) => {
       const codes = await play(socket, sent);
       expect(codes.toSorted()).toEqual(sent.flatMap(({ code }) => code ?? []).toSorted());
-      // A subscription to an unknown session counts until it is cancelled.
+      // A subscription to an unknown session counts toward the limit until it is cancelled.
       for (const { data } of sent.filter(({ code }) => code === 'SESSION_NOT_FOUND')) {
         socket.send(String(data).replace('session:subscribe', 'session:unsubscribe'));
       }
@@ -117,7 +120,7 @@ test('every invalid message is answered with a code, and the connection stays op
   await stage.assertUnharmed();
 }, 600_000);
 
-test('a message may arrive in fragments, with other frames between them', async () => {
+test('a message may arrive in several fragments, with other frames between the fragments', async () => {
   const socket = await open();
   socket.send('{"ty', { fin: false });
   socket.ping('still here');
@@ -169,7 +172,7 @@ describe('a frame that breaks the rules of WebSockets ends only that connection'
     other.terminate();
   });
 
-  test('an end in the middle of a frame, or between frames, ends only that connection', async () => {
+  test('if a connection ends in the middle of a frame or between frames, only this connection ends', async () => {
     const other = await open();
     for (const bytes of [[], [0x81], [0x81, 0xfe, 0x10], [0x81, 0x84, ...mask, ...masked('{')]]) {
       const [ended, reset] = [await openRaw(), await openRaw()];
@@ -192,7 +195,7 @@ describe('a frame that breaks the rules of WebSockets ends only that connection'
     });
   }
 
-  /** The code in the server's close frame, once the server has ended the connection. */
+  /** Resolves with the code in the server's close frame, after the server has ended the connection. */
   async function closeCode(socket: Socket): Promise<number | undefined> {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);

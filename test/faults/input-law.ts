@@ -5,7 +5,7 @@ import type { RawAnswer } from '../../packages/server/test/raw-request.ts';
 
 const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
 
-/** The status of each code, from `docs/protocol.md`. */
+/** The status for each code, according to `docs/protocol.md`. */
 const documented = new Map(
   [...page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status, cell = '']) =>
     [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code]): [string, number] => [
@@ -15,7 +15,10 @@ const documented = new Map(
   ),
 );
 
-/** The rules for every rejection: a documented code and status, a sentence, and never an internal error. */
+/**
+ * Checks the rules for every rejection: the code and the status are documented, the message is a sentence, and the
+ * error is not an internal one.
+ */
 export function expectRefusal({ status, headers, text }: RawAnswer): void {
   expect(status, text).toBeGreaterThanOrEqual(400);
   expect(status, text).toBeLessThan(500);

@@ -8,7 +8,7 @@ import { type RawAnswer, rawRequest } from '../../packages/server/test/raw-reque
 import { LiminalServer } from '../e2e/server.ts';
 import { SessionReader } from './session-reader.ts';
 
-/** A request as it is sent. */
+/** A request in the form in which it is sent. */
 export interface Wire {
   method: string;
   path: string;
@@ -17,24 +17,24 @@ export interface Wire {
 }
 
 export interface InputStageOptions {
-  /** Settings in `liminal.json` in addition to the allowed root. */
+  /** Settings in `liminal.json` that are added to the allowed root. */
   config?: Record<string, unknown>;
-  /** Options for Node, before the program. */
+  /** Options for Node. They come before the program. */
   nodeArgs?: readonly string[];
-  /** Additional environment variables of the server; `root` is the folder that only the stage uses. */
+  /** Additional environment variables of the server. `root` is a folder that only the stage uses. */
   env?: (root: string) => Record<string, string>;
 }
 
-/** One real server for all tests of a file, with a session of one turn that must not change. */
+/** One real server for all tests of a file. Its session has one turn, and must not change. */
 export class InputStage {
   readonly server: LiminalServer;
   readonly project: string;
-  /** The folder that contains the project, the home and the data folder. */
+  /** The folder that contains the project, the home folder and the data folder. */
   readonly root: string;
   readonly #client: LiminalClient;
   sessionId = '';
   runId = '';
-  /** The session's state, which must not change. */
+  /** The state of the session. It must not change. */
   #whole: unknown;
 
   private constructor(server: LiminalServer, root: string, project: string) {
@@ -70,7 +70,7 @@ export class InputStage {
     return this.#client.requests;
   }
 
-  /** Headers that authorise a request, and declare its body as JSON. */
+  /** Headers with which a request is authorised and its body is declared as JSON. */
   get headers(): Record<string, string> {
     return {
       authorization: `Bearer ${this.server.token}`,
@@ -82,7 +82,7 @@ export class InputStage {
     return rawRequest(this.port, { method, path, headers, ...(body !== undefined && { body }) });
   }
 
-  /** Creates a session of the demo that answers at once. */
+  /** Creates a session of the demo, which answers at once. */
   async create(): Promise<string> {
     const options = { configOptions: { pace: 'instant' } };
     const made = { cliType: 'demo', projectDir: this.project, options };
@@ -93,7 +93,7 @@ export class InputStage {
     return SessionReader.open(new Connection(this.server.origin, this.server.token), sessionId);
   }
 
-  /** Sends a message and waits for the end of its turn; returns the turn's id. */
+  /** Sends a message and waits for the end of the message's turn. Returns the turn's id. */
   async play(sessionId: string, message: string): Promise<string> {
     const reader = await this.follow(sessionId);
     const { turnId } = await this.requests.send(sessionId, message);
@@ -102,7 +102,9 @@ export class InputStage {
     return turnId;
   }
 
-  /** Fails if the session has changed, no session accepts a message any more, or the server has logged a problem. */
+  /**
+   * Fails if the session has changed, if new sessions no longer accept messages, or if the server has logged a problem.
+   */
   async assertUnharmed(): Promise<void> {
     expect(await this.#look()).toEqual(this.#whole);
     await this.play(await this.create(), 'explain');
@@ -115,7 +117,10 @@ export class InputStage {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The session's state, without whether its agent still runs: only a few idle agents are kept. */
+  /**
+   * Returns the session's state. The state leaves out whether the agent still runs, because only a few idle agents are
+   * kept running.
+   */
   async #look(): Promise<unknown> {
     const { entries, turns } = await this.requests.history(this.sessionId);
     const sessions = (await this.requests.listProjects()).flatMap((project) => project.sessions);

@@ -12,7 +12,8 @@ beforeAll(async () => {
   stage = await InputStage.start();
   const { headers } = stage;
   const { text } = await stage.ask({ method: 'GET', path: '/openapi.json', headers });
-  // These two routes are not in the description: they are documented elsewhere, and are not for clients of the API.
+  // The OpenAPI document does not contain these two routes: they are documented elsewhere, and are not meant for
+  // clients of the API.
   const others = ['/openapi.json', '/metrics'].map((path) => ({
     method: 'GET',
     path,
@@ -25,7 +26,10 @@ beforeAll(async () => {
 });
 afterAll(async () => stage.end());
 
-/** A valid request about the unchanged session: without the harm, it might change the session. */
+/**
+ * Returns a valid request about the session that must not change. Without the mutation, the request might change the
+ * session.
+ */
 function plain({ method, path, body }: Route): Wire {
   const ids = path.startsWith('/api/run') ? [stage.runId] : [stage.sessionId, stage.runId];
   const fields = Object.fromEntries((body?.required ?? []).map((name) => [name, 'x']));
@@ -37,7 +41,7 @@ function plain({ method, path, body }: Route): Wire {
   };
 }
 
-test('every route rejects every kind of wrong request with a documented status and code, and nothing changes', async () => {
+test('every route rejects every kind of invalid request with a documented status and code, and nothing changes', async () => {
   expect(routes.length).toBeGreaterThan(15);
   const spoiled = fc
     .constantFrom(...routes)

@@ -12,12 +12,12 @@ const vendor = '@anthropic-ai';
 const sdk = 'claude-agent-sdk';
 const platform = `${sdk}-${process.platform}-${process.arch}`;
 
-/** Claude Code's own program. */
+/** The program of Claude Code. */
 export const realClaude = createRequire(import.meta.url).resolve(`${vendor}/${platform}/claude`);
 
 /**
- * A second installation of Liminal, with a Claude Code program of its own that can be broken. The second installation
- * shares everything else with the repository.
+ * A second installation of Liminal. It has its own Claude Code program, which a test can break. It shares all other
+ * files with the repository.
  */
 export class Installation {
   readonly #root: string;
@@ -26,11 +26,11 @@ export class Installation {
     this.#root = root;
   }
 
-  /** Installs into a folder, without a Claude Code program. */
+  /** Installs Liminal into a folder, without a Claude Code program. */
   static async make(root: string): Promise<Installation> {
     const modules = join(root, 'node_modules');
     await mkdir(join(modules, '@liminal'), { recursive: true });
-    // `cp` copies in a tenth of the time that Node would take.
+    // `cp` needs a tenth of the time that Node would need for the copy.
     await run('cp', ['-R', join(repository, 'packages'), root]);
     for (const name of await readdir(join(root, 'packages'))) {
       await symlink(join(root, 'packages', name), join(modules, '@liminal', name));
@@ -44,18 +44,18 @@ export class Installation {
     return new Installation(root);
   }
 
-  /** The command line's program. */
+  /** The program of the command line. */
   get liminal(): string {
     return join(this.#root, 'packages/cli/bin/liminal.js');
   }
 
-  /** Installs this text as the Claude Code program, with this mode; without a text, no program is installed. */
+  /** Installs this text as the Claude Code program, with this file mode. Without a text, no program is installed. */
   async putClaude(text?: string, mode = 0o755): Promise<void> {
     const folder = join(this.#root, 'node_modules', vendor, platform);
     await rm(folder, { recursive: true, force: true });
     if (text === undefined) return;
     await mkdir(folder);
-    // Written by another process: an executable that is open for writing cannot be started.
+    // Another process writes the file, because an executable that is open for writing cannot be started.
     await writeFile(join(folder, 'claude'), text);
     await chmod(join(folder, 'claude'), mode);
     await writeFile(

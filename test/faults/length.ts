@@ -5,7 +5,7 @@ export const length = isLong
   ? {
       readers: 200,
       stalled: 40,
-      // Nearly the most that one item holds.
+      // This is nearly the most that a single item can hold.
       flood: { deltas: 16_000 * 60, rate: 16_000, lastsMs: 60_000 },
       items: 10_000,
       turns: 100,
@@ -16,7 +16,7 @@ export const length = isLong
       duplicates: 10_000,
       requests: 20_000,
       hostile: 10_000,
-      // Each kind of input is played for a minute in each half: ten minutes in all.
+      // Each kind of input is played for a minute in each half of the test: ten minutes in total.
       fuzz: { runs: 1_000_000, lastsMs: 60_000 },
     }
   : {
@@ -35,10 +35,12 @@ export const length = isLong
       fuzz: { runs: 4, lastsMs: 60_000 },
     };
 
-/** The seed of random faults: fixed in short runs. `FAULTS_SEED` repeats a seed that a failure has printed. */
+/**
+ * The seed of random faults. In short runs, the seed is fixed. `FAULTS_SEED` repeats a seed that a failure has printed.
+ */
 export const seed = Number(
   process.env['FAULTS_SEED'] ?? (isLong ? Date.now() % 2 ** 31 : 20_260_101),
 );
 
-/** How long a test of so many rounds may take on a busy machine, in ms. */
+/** Returns how long a test with this number of rounds may take on a busy machine, in ms. */
 export const patience = (rounds: number): number => 60_000 + rounds * 30_000;

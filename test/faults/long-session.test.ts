@@ -5,11 +5,11 @@ import { length } from './length.ts';
 
 const { items, turns } = length;
 
-/** A factor for wall-clock times, because other programs may slow one measurement and not another. */
+/** A factor for limits on wall-clock times, because other programs may slow down one measurement and not the next. */
 const noise = 10;
-/** A factor for CPU times, which other programs affect less. */
+/** A factor for limits on CPU times, which other programs affect less. */
 const cpuNoise = 3;
-/** A stored text is JSON with ids and times. */
+/** A text is stored as JSON together with ids and times. */
 const stored = 2;
 
 describe(`a session of ${items} items in ${turns} turns, compared with its own beginning`, () => {
@@ -31,17 +31,17 @@ describe(`a session of ${items} items in ${turns} turns, compared with its own b
     expect(last.usedMiB - first.usedMiB).toBeLessThan(last.textMiB - first.textMiB);
   });
 
-  test('the store grows in proportion to the text', () => {
+  test('the store grows in proportion to the session’s text', () => {
     const text = last.textMiB - first.textMiB;
     expect((last.storeMiB - first.storeMiB) / text).toBeLessThan(stored);
   });
 
-  test('at the session’s end, a turn takes as long as at the beginning, and so does the turn’s first character', () => {
+  test('at the session’s end, a turn takes as long as at the session’s beginning, and so does the first character of a turn', () => {
     expect(last.turnCpuMs / first.turnCpuMs).toBeLessThan(cpuNoise);
     expect(last.firstFrameMs / first.firstFrameMs).toBeLessThan(noise);
   });
 
-  test('at the session’s end, opening the session takes as long as at the beginning', () => {
+  test('opening the session takes as long at the session’s end as at its beginning', () => {
     expect(last.openCpuMs / first.openCpuMs).toBeLessThan(cpuNoise);
     expect(last.openMs / first.openMs).toBeLessThan(noise);
   });

@@ -1,24 +1,25 @@
-/** The process table, read completely and without any code under test. */
+/** Reads the whole process table, without any of the code that is tested. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface Entry {
   pid: number;
   parent: number;
-  /** Clock ticks since boot. */
+  /** The start time of the process, in clock ticks since boot. */
   startedAt: number;
   command: string;
-  /** The environment with which the process was started; it changes only if the process executes another program. */
+  /** The environment with which the process was started. It changes only if the process executes another program. */
   environ: string;
-  /** The folder it works in. */
+  /** The folder in which the process works. */
   folder: string;
 }
 
-/** A name of one process that is never reused. */
+/** A key of one process. It is never used for another process. */
 export const keyOf = ({ pid, startedAt }: Pick<Entry, 'pid' | 'startedAt'>): string =>
   `${pid}@${startedAt}`;
 
 /**
- * All running processes, without zombies and those with one of the keys: reading an environment takes most of the time.
+ * Returns all running processes, without zombies and without processes that have one of the keys: reading an
+ * environment takes most of the time.
  */
 export function readTable(except: ReadonlySet<string> = new Set()): Entry[] {
   return readdirSync('/proc')
@@ -27,7 +28,7 @@ export function readTable(except: ReadonlySet<string> = new Set()): Entry[] {
     .filter((entry) => entry !== undefined);
 }
 
-/** All descendants of processes with these pids. */
+/** Returns all descendants of the processes with these pids. */
 export function descendants(table: readonly Entry[], roots: readonly number[]): Entry[] {
   const family = new Set(roots);
   for (let size = -1; size !== family.size;) {
@@ -39,7 +40,7 @@ export function descendants(table: readonly Entry[], roots: readonly number[]): 
 
 function readEntry(pid: number, except: ReadonlySet<string>): Entry | undefined {
   const stat = read(pid, 'stat');
-  // The program's name is in brackets, and may itself contain spaces and brackets.
+  // The name of the program is in brackets. The name itself may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (stat === '' || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   const startedAt = Number(fields[19]);
@@ -58,7 +59,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // The process has ended, or belongs to another user.
+    // This happens if the process has ended or belongs to another user.
     return '';
   }
 }

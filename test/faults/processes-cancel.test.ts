@@ -14,7 +14,7 @@ const shared = shareServer(() => ({
   }),
 }));
 
-test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with nothing to stop does nothing', async () => {
+test('INV-2 if a turn is cancelled twice at the same time, it ends once; if no turn runs, a cancel does nothing', async () => {
   const { faults, sessionId } = shared;
   const { cancel, send } = faults.requests;
   const reader = await faults.follow(sessionId);
@@ -29,7 +29,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
     await reader.until(() => reader.agentText(turnId) === said);
     await Promise.all([cancel(sessionId), cancel(sessionId), cancel(sessionId)]);
     expect(await reader.ended(turnId)).toMatchObject({ status: 'aborted' });
-    // Cancel again after the turn has ended: nothing changes.
+    // Cancel again after the turn has ended. Nothing must change.
     await cancel(sessionId);
     expect(reader.agentText(turnId)).toBe(said);
 
@@ -45,7 +45,7 @@ test('INV-2 a turn that is cancelled twice at once ends once, and a cancel with 
   await expect(cancel('nobody')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-/** The delays after sending a message at which its turn is cancelled, and cancelled again, in ms. */
+/** When a turn is cancelled, and when it is cancelled again, in ms after its message was sent. */
 const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
   seed,
   numRuns: length.races,

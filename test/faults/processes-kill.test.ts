@@ -17,14 +17,14 @@ const shared = shareServer(() => ({
   }),
 }));
 
-/** The agent's answer to a message, by a new process if needed. */
+/** Returns the agent's answer to a message. If needed, a new process of the agent is started. */
 async function ask(faults: FaultServer, sessionId: string, reader: SessionReader): Promise<string> {
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
   return reader.agentText(turnId);
 }
 
-/** The outcome of sending a message: its turn's end, or the error code. */
+/** The outcome of sending a message: the end of the message's turn, or the code of an error. */
 async function outcome(
   sending: Promise<{ turnId: string }>,
   reader: SessionReader,
@@ -39,13 +39,13 @@ async function outcome(
   }
 }
 
-/** The possible outcomes of a message whose session is ended. */
+/** The possible outcomes of a message if the session is ended. */
 const ends = ['complete 1', 'aborted 1'];
 const refusals = ['PROCESS_CRASH', 'SESSION_CREATE_FAILED'];
 
 /**
- * The delay after sending a message at which its session is ended, in ms (negative: before), and whether its agent runs
- * then. A running agent takes a message within 150 ms.
+ * When the session is ended, in ms after a message was sent (negative: before it was sent), and whether the agent is
+ * running at that time. A running agent takes a message within 150 ms.
  */
 const offset = fc.oneof(fc.integer({ min: -100, max: 900 }), fc.integer({ min: 0, max: 150 }));
 const races = fc.sample(fc.record({ offset, runs: fc.boolean() }), {
@@ -76,7 +76,7 @@ test(
       if (refusals.includes(ended)) refused.push(ended);
       expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     }
-    // A message that was rejected has not become a turn later.
+    // The rejected message must not have become a turn later.
     expect(reader.turns).toHaveLength(before + 2 * races.length - refused.length);
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
@@ -84,7 +84,7 @@ test(
 );
 
 testAtLength(
-  'INV-2 INV-8 a session ended twice at once ends its turn once, and ending it a third time succeeds',
+  'INV-2 INV-8 if a session is ended twice at the same time, its turn ends once, and a third request to end the session also succeeds',
   async () => {
     const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
@@ -99,11 +99,11 @@ testAtLength(
     await faults.requests.kill(sessionId);
     expect(await faults.requests.status(sessionId)).toMatchObject({ isAlive: false });
 
-    // The queued message waits for the next message, and is sent before it.
+    // The queued message waits until the next message is sent, and is sent before it.
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
     expect(reader.turn(queued.turnId)).toMatchObject({ status: 'complete' });
 
-    // End the session again, now without a running process.
+    // End the session again. Now no process of it runs.
     await faults.requests.kill(sessionId);
     expect(faults.others).toEqual([]);
     expect(await ask(faults, sessionId, reader)).toBe('Here I am.');
@@ -114,7 +114,7 @@ testAtLength(
 );
 
 testAtLength(
-  'INV-3 a session ended while it waits for a permission withdraws the request',
+  'INV-3 if a session is ended while it waits for a permission, the permission request is withdrawn',
   async () => {
     const { faults, sessionId } = shared;
     const reader = await faults.follow(sessionId);
@@ -136,7 +136,7 @@ testAtLength(
   },
 );
 
-test('INV-8 two clients that start a session at once get one agent', async () => {
+test('INV-8 if two clients start a session at the same time, there is only one agent', async () => {
   const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);

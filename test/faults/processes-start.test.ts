@@ -11,13 +11,13 @@ import { shareServer } from './server.ts';
 const works = `#!/bin/sh\nexec ${realClaude} "$@"\n`;
 const hangs = '#!/bin/sh\nexec tail -f /dev/null\n';
 
-/** An agent with a child that holds its input and outputs open, and ignores requests to end. */
+/** An agent whose child process holds the agent's input and outputs open, and ignores signals to end. */
 const holder = `#!/bin/sh
 setsid -f sh -c 'trap "" TERM; exec tail -f /dev/null'
 exec ${realClaude} "$@"
 `;
 
-/** Programs that do not become an agent, and the error messages for them. */
+/** Programs that do not become an agent, each with the expected error message. */
 const broken: { text?: string; mode?: number; expected: RegExp }[] = [
   { expected: /not found. Reinstall/ },
   { text: works, mode: 0o644, expected: /failed to launch/ },
@@ -36,7 +36,7 @@ const script = byPrompt({
 let folder: string;
 let installation: Installation;
 
-/** A server whose Claude Code program can be broken; a test that breaks it restores a working one. */
+/** A server whose Claude Code program can be broken. A test that breaks the program must restore a working program. */
 const shared = shareServer(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'liminal-installed-')));
   installation = await Installation.make(folder);
@@ -45,14 +45,14 @@ const shared = shareServer(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** The error with which a request was rejected. */
+/** Returns the error with which a request was rejected. */
 async function refusal(request: Promise<unknown>): Promise<ApiError> {
   const error = await request.catch((caught: unknown) => caught);
   if (error instanceof ApiError) return error;
   throw new Error(`The request was not rejected, but answered with ${JSON.stringify(error)}.`);
 }
 
-test('INV-8 an agent whose program is missing or ends at its start is rejected with a code and a reason, leaves no process, and works once the program is repaired', async () => {
+test('INV-8 if an agent’s program is missing or ends at its start, the message is rejected with a code and a reason, and no process is left; when the program is repaired, the agent works', async () => {
   const { faults, sessionId } = shared;
   const reader = await faults.follow(sessionId);
   await faults.requests.kill(sessionId);
@@ -76,11 +76,11 @@ test('INV-8 an agent whose program is missing or ends at its start is rejected w
   const { turnId } = await faults.requests.send(sessionId, 'Go on.');
   await reader.ended(turnId);
   expect(reader.agentText(turnId)).toBe('Here I am.');
-  // A message that was rejected has not become a turn later.
+  // The rejected message must not have become a turn later.
   expect(reader.turns).toHaveLength(1);
 });
 
-test('INV-2 INV-8 an agent killed while a child of it holds its output ends its turn at once, and the child ends too', async () => {
+test('INV-2 INV-8 if an agent is killed while its child process holds its output, the turn ends at once, and the child process ends too', async () => {
   const { faults, sessionId } = shared;
   await faults.requests.kill(sessionId);
   await installation.putClaude(holder);
@@ -102,10 +102,10 @@ test('INV-2 INV-8 an agent killed while a child of it holds its output ends its 
 });
 
 testAtLength(
-  'INV-8 an agent that hangs at its start ends with its session, or with its server',
+  'INV-8 if an agent hangs at its start, it ends with its session or with its server',
   async () => {
     const { faults } = shared;
-    // More sessions than may start at the same time.
+    // These are more sessions than may start at the same time.
     const sessions = [shared.sessionId, await faults.create(), await faults.create()];
     for (const id of sessions) await faults.requests.kill(id);
     await installation.putClaude(hangs);

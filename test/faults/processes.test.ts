@@ -6,7 +6,9 @@ import type { SessionReader } from './session-reader.ts';
 import { FaultServer } from './server.ts';
 import { stubborn, type Way } from './stubborn.ts';
 
-/** A server whose agent is in the middle of a turn, and has started processes of every kind that is hard to end. */
+/**
+ * A server whose agent is in the middle of a turn. The agent has started processes of every kind that is hard to end.
+ */
 class Scene {
   readonly faults: FaultServer;
   readonly sessionId: string;
@@ -41,13 +43,13 @@ class Scene {
     return scene;
   }
 
-  /** The kinds of stubborn processes of which one is running now. */
+  /** Returns the kinds of stubborn processes of which a process runs now. */
   get running(): Way[] {
     const commands = this.faults.census.take().map(({ command }) => command);
     return [...this.programs.keys()].filter((way) => commands.includes(this.programs.get(way)!));
   }
 
-  /** The agent's answer to the next message, by a new process if needed. */
+  /** Returns the agent's answer to the next message. If needed, a new process of the agent is started. */
   async resumeSession(): Promise<string> {
     const reader = await this.faults.follow(this.sessionId);
     const { turnId } = await this.faults.requests.send(this.sessionId, 'Go on.');
@@ -56,7 +58,7 @@ class Scene {
   }
 }
 
-/** The ways to end a turn, each of which must end all of the agent's processes. */
+/** The ways to end a turn. Each way must end all processes of the agent. */
 const ends = {
   'ending the session': async ({ faults, sessionId, reader, turnId }: Scene) => {
     await faults.requests.kill(sessionId);
@@ -87,7 +89,7 @@ const ends = {
     process.kill(scene.faults.agentPid(scene.sessionId), 'SIGKILL');
     await scene.reader.ended(scene.turnId);
     await scene.resumeSession();
-    // No process of the first agent ran at the same time as the second.
+    // No process of the first agent may have run at the same time as the second agent.
     expect(scene.faults.others).toHaveLength(1);
     expect(await server.stop()).toBe(0);
     expect(census.take()).toEqual([]);
@@ -115,7 +117,10 @@ const ends = {
 
 const rounds = Array.from({ length: length.ends }, (_, round) => round + 1);
 type End = keyof typeof ends;
-/** In long runs, each way in a session of its own, several times; in short runs, two ways in one session. */
+/**
+ * In long runs, each way is tested several times, in a session of its own. In short runs, two ways are tested in one
+ * session.
+ */
 const stories: [all: End[], round: number][] = atLength
   ? (Object.keys(ends) as End[]).flatMap((name) => rounds.map((round) => [[name], round] as const))
   : [[['ending the session', 'a crash of the server'], 1]];

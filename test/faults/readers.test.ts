@@ -13,18 +13,26 @@ import { length } from './length.ts';
 
 const serverScript = fileURLToPath(new URL('../../bench/parts/source-server.ts', import.meta.url));
 
-/** The memory that one reader may cost: its connection's buffer of 1 MiB and the message that filled it. */
+/**
+ * How much memory one reader may cost: the buffer of its connection (1 MiB), and the message that filled this buffer.
+ */
 const eachMib = 2;
-/** The variation of a server's memory from one flood to the next. */
+/** How much a server's memory varies from one flood to the next. */
 const noiseMib = 96;
-/** The memory in use that all readers together may cost: waiting messages are shared, and few. */
+/**
+ * How much memory in use all readers together may cost. Readers share the messages that wait, and only few messages
+ * wait.
+ */
 const usedMib = 24;
-/** The bytes that a connection takes before it is full: the system's buffers on both sides, and the server's own. */
+/**
+ * How many bytes a connection accepts before it is full: the system's buffers on both sides, and the server's own
+ * buffer.
+ */
 const connectionMib = 7;
 const sampleMs = 800;
 
 const flood = `${length.flood.deltas} ${length.flood.rate}`;
-/** As fast as possible. */
+/** Deltas are sent as fast as possible. */
 const warming = '200000 0';
 
 let dataDir: string;
@@ -42,12 +50,12 @@ afterEach(async () => {
 });
 
 /**
- * A reader of one session: its text, and the end of the turn. If it was disconnected, the reader subscribes again
- * with its cursor.
+ * A reader of one session. It collects the session's text, and the end of the turn. If the reader was disconnected, it
+ * subscribes again with its cursor.
  */
 class Follower {
   text = '';
-  /** The number of characters that came as appends. */
+  /** How many characters arrived as appends. */
   appended = 0;
   readonly ended = Promise.withResolvers<void>();
   readonly #sessionId: string;
@@ -81,7 +89,7 @@ class Follower {
   async #connect(): Promise<void> {
     const take = (message: ServerMessage): void => this.#take(message);
     this.#socket = await connection.follow(this.#sessionId, take, this.#cursor);
-    // The server disconnects a reader that answers no ping for a while.
+    // The server disconnects a reader that has not answered pings for some time.
     this.#socket.on('error', () => undefined);
     this.#socket.once('close', () => {
       if (!this.#left) this.#connect().catch(this.ended.reject);
@@ -104,7 +112,7 @@ class Follower {
     if (message.type === 'session:history') this.#restart(message);
   }
 
-  /** Handles a new history: a reader that fell behind gets its turn completely. */
+  /** Handles a new history: a reader that fell behind gets its whole turn again. */
   #restart({ entries, turns }: Extract<ServerMessage, { type: 'session:history' }>): void {
     for (const entry of entries) if (entry.type === 'message') this.text = entry.content;
     if (turns.at(-1)?.status === 'complete') this.ended.resolve();
@@ -130,13 +138,13 @@ test(`INV-7 INV-9 ${length.readers} readers of one session all end with the same
   for (const reader of readers) reader.leave();
 });
 
-// Only in long runs: `packages/server/test/websocket.test.ts` always tests one reader that stops reading, without
-// measurements.
+// This test runs only in long runs. `packages/server/test/websocket.test.ts` always tests one reader that stops
+// reading, without measurements.
 testAtLength(
-  'INV-9 readers that stop reading under a flood cost a bounded amount of memory, and catch up to the same text',
+  'INV-9 if readers stop reading during a flood, they cost only a limited amount of memory, and later reach the same text',
   { timeout: 240_000 + 5 * length.flood.lastsMs },
   async () => {
-    // Memory that the first flood leaves in use is not caused by readers.
+    // Memory that is still in use after the first flood is not caused by readers.
     await playAlone(warming);
     const alone = await mostMemory(playAlone(flood));
     const sessionId = await connection.create('source', dataDir);
@@ -155,7 +163,8 @@ testAtLength(
     for (const reader of stalled) reader.resume();
     await Promise.all(stalled.map(async (reader) => reader.ended.promise));
     expect(new Set(stalled.map((reader) => reader.text))).toEqual(new Set([healthy.text]));
-    // The stalled readers got few appends, not more than their connection had buffered, and then only the newest state.
+    // The stalled readers got only a few appends, at most as many as their connection had buffered, and after that only
+    // the newest state.
     const appended = stalled.map((reader) => reader.appended / 2 ** 20);
     expect(Math.max(...appended)).toBeLessThan(connectionMib);
     expect(healthy.appended / 2 ** 20).toBeGreaterThan(connectionMib);
@@ -163,7 +172,7 @@ testAtLength(
   },
 );
 
-/** Plays a flood to one healthy reader. */
+/** Plays a flood, and one reader that keeps reading receives it. */
 async function playAlone(flood: string): Promise<void> {
   const sessionId = await connection.create('source', dataDir);
   const reader = await Follower.start(sessionId);
@@ -172,7 +181,10 @@ async function playAlone(flood: string): Promise<void> {
   reader.leave();
 }
 
-/** The most memory, resident and in use, that any sample of the server showed while `during` ran, in MiB. */
+/**
+ * Runs `during`, and returns the largest resident memory and the largest memory in use that the server had during this
+ * time, in MiB.
+ */
 async function mostMemory(during: Promise<void>): Promise<{ resident: number; used: number }> {
   let isOver = false;
   const most = { resident: 0, used: 0 };

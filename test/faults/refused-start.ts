@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../packages/cli/bin/liminal.js', import.meta.url));
 
-/** How long a server that should not start may run, in ms. */
+/** How long a server that is expected to fail at its start may run, in ms. */
 const patience = 60_000;
 
 export interface RefusedStart {
-  /** Undefined if the server did start, so that it had to be killed. */
+  /** Undefined if the server did start and therefore had to be killed. */
   exitCode: number | undefined;
   stdout: string;
   stderr: string;
 }
 
-/** Starts a server that is expected to fail; `before` are words before its command. */
+/** Starts a server that is expected to fail. `before` contains words that are put before the server's command. */
 export function refusedStart(
   dataDir: string,
   home: string,

@@ -17,19 +17,19 @@ import type { Entry } from './process-table.ts';
 import { SessionReader } from './session-reader.ts';
 
 export interface FaultServerOptions {
-  /** The model's answers to Claude Code. Default: none. */
+  /** The answers of the model behind Claude Code. By default there are none. */
   script?: Script;
-  /** Settings in `liminal.json` in addition to the allowed root. */
+  /** Settings in `liminal.json` that are added to the allowed root. */
   config?: Record<string, unknown>;
   /** Additional environment variables of the server. */
   env?: Record<string, string>;
-  /** The command line's program. Default: the repository's. */
+  /** The program of the command line. The default is the program in the repository. */
   program?: string;
-  /** Whether the server writes its log into a file of its data folder. Default: into a pipe. */
+  /** Whether the server writes its log into a file in its data folder. By default, the log goes to a pipe. */
   logsToFile?: boolean;
 }
 
-/** The folders of one test, all below one folder of its own. */
+/** The folders of one test. All of them are below one folder that only this test uses. */
 interface Folders {
   root: string;
   home: string;
@@ -38,14 +38,17 @@ interface Folders {
 }
 
 /**
- * The whole server in its own process, with the real Claude Code on a scripted model. `server` can be crashed, stopped
- * and restarted on the same data folder and port.
+ * The whole server in its own process, with the real Claude Code on a scripted model. A test can crash, stop and
+ * restart `server` on the same data folder and port.
  */
 export class FaultServer {
   readonly folders: Folders;
   readonly api: MessagesApi;
   readonly server: LiminalServer;
-  /** Commands and queries over HTTP. Each method rejects with `ApiError`, whose `code` is the server's error code. */
+  /**
+   * Commands and queries over HTTP. Each method rejects with `ApiError`. The error's `code` is the code that the
+   * server sent.
+   */
   readonly requests: Requests;
   /** The processes that belong to this test. */
   readonly census: Census;
@@ -59,7 +62,10 @@ export class FaultServer {
     this.requests = createRequests({ baseUrl: server.origin, token: server.token });
   }
 
-  /** Starts everything. The server ends with the test, unless another `onFinished` is given. */
+  /**
+   * Starts the server and everything that it needs. The server ends with the test, unless an `onFinished` function is
+   * given.
+   */
   static async start(
     options: FaultServerOptions = {},
     atEnd: (step: () => Promise<void>) => void = onTestFinished,
@@ -86,7 +92,7 @@ export class FaultServer {
     return started;
   }
 
-  /** Begins a session of Claude Code, or of another agent, in the project folder; returns its id. */
+  /** Begins a session of Claude Code, or of another agent, in the project folder. Returns the session's id. */
   async create(cliType = 'claude-code'): Promise<string> {
     const { sessionId } = await this.requests.createSession({
       cliType,
@@ -95,14 +101,14 @@ export class FaultServer {
     return sessionId;
   }
 
-  /** A stored run, or the run so far. */
+  /** Returns a stored run, or the part of a running run that exists so far. */
   async run(runId: string): Promise<RunResponse> {
     const headers = { authorization: `Bearer ${this.server.token}` };
     const answer = await fetch(`${this.server.origin}/api/run/${runId}`, { headers });
     return RunResponse.parse(await answer.json());
   }
 
-  /** The process that runs a session's agent. */
+  /** Returns the process in which a session's agent runs. */
   agentPid(sessionId: string): number {
     const agents = this.census.withCommand(sessionId);
     const agent = agents.find(({ parent }) => parent === this.server.pid);
@@ -110,12 +116,12 @@ export class FaultServer {
     return agent.pid;
   }
 
-  /** The process that ends remaining processes when the server is gone. */
+  /** Returns the guard: the process that ends remaining processes when the server has ended. */
   get guardPid(): number {
     return this.#guardAmong(this.census.take()).pid;
   }
 
-  /** The commands of all processes except the server and its guard. */
+  /** Returns the commands of all processes except the server and its guard. */
   get others(): string[] {
     const all = this.census.take();
     const own = [this.server.pid, this.#guardAmong(all).pid];
@@ -128,7 +134,7 @@ export class FaultServer {
     return guard;
   }
 
-  /** Resolves when Claude Code has stored the text in its own store, which it does with a short delay. */
+  /** Resolves when Claude Code has written the text into its own store. Claude Code does this after a short delay. */
   async untilStored(sessionId: string, text: string): Promise<void> {
     const folder = join(this.folders.home, '.claude', 'projects');
     const stored = async () => {
@@ -139,7 +145,7 @@ export class FaultServer {
     await expect.poll(stored, { timeout: 30_000 }).toContain(text);
   }
 
-  /** Watches a session with deltas, from its history on. */
+  /** Watches a session from its history on, with deltas. */
   async follow(sessionId: string): Promise<SessionReader> {
     const connection = new Connection(this.server.origin, this.server.token);
     const reader = await SessionReader.open(connection, sessionId);
@@ -147,16 +153,16 @@ export class FaultServer {
     return reader;
   }
 
-  /** A server that is stopped leaves no process, whatever happened before (invariant 8). */
+  /** Stops the server. Checks that no process is left, whatever happened before (invariant 8). */
   async #end(): Promise<void> {
     for (const reader of this.#readers) reader.close();
-    // The server stopped in an orderly way, or a signal of the test had ended it.
+    // The server stopped in an orderly way, or the test had sent the signal that ended it.
     expect([0, null], this.server.log).toContain(await this.server.stop());
     await this.census.untilEmpty();
   }
 }
 
-/** A server with a session of Claude Code, shared by all tests of the calling file. */
+/** Starts a server with a session of Claude Code. All tests of the calling file share this server. */
 export function shareServer(set: () => Promise<FaultServerOptions> | FaultServerOptions): {
   readonly faults: FaultServer;
   readonly sessionId: string;

@@ -3,11 +3,11 @@ import type { ServerMessage, UpsertObject } from '@liminal/protocol';
 import type WebSocket from 'ws';
 import type { Connection } from '../../bench/parts/connection.ts';
 
-/** Watches a session over its WebSocket, and keeps the state that results from the messages so far. */
+/** Watches a session over a WebSocket, and keeps the state that results from the messages so far. */
 export class SessionReader {
   readonly messages: ServerMessage[] = [];
   #view: SessionView;
-  /** Resolves when the connection has ended, and all its messages were read. */
+  /** Resolves when the connection has ended and all messages on it were read. */
   readonly closed = Promise.withResolvers<void>();
   #changed = Promise.withResolvers<void>();
   #socket!: WebSocket;
@@ -17,11 +17,11 @@ export class SessionReader {
     this.#view = { ...nothing, sessionId, phase: 'loading' };
   }
 
-  /** Resolves when the reader has the session's history. */
+  /** Resolves when the reader has received the session's history. */
   static async open(connection: Connection, sessionId: string): Promise<SessionReader> {
     const reader = new SessionReader(sessionId);
     reader.#socket = await connection.follow(sessionId, (message) => reader.#take(message));
-    // A server that is killed breaks the connection.
+    // If the server is killed, the connection breaks.
     reader.#socket.on('error', () => undefined);
     reader.#socket.on('close', () => {
       reader.closed.resolve();
@@ -38,13 +38,16 @@ export class SessionReader {
     return this.turns.find((turn) => turn.turnId === turnId);
   }
 
-  /** The agent's whole text in a turn. */
+  /** Returns the agent's whole text in a turn. */
   agentText(turnId: string): string {
     const items = this.turn(turnId)?.items ?? [];
     return items.map(textOf).join('');
   }
 
-  /** Waits until `find` returns a value. Rejects when the connection breaks first, or when an append does not fit. */
+  /**
+   * Waits until `find` returns a value, and resolves with this value. Rejects if the connection breaks first, or if an
+   * append does not match the text so far.
+   */
   async until<T>(find: (reader: this) => T | undefined | false): Promise<T> {
     for (;;) {
       const found = find(this);
@@ -55,7 +58,7 @@ export class SessionReader {
     }
   }
 
-  /** Waits for a turn's end. */
+  /** Waits for the end of a turn. */
   async ended(turnId: string): Promise<TurnView> {
     return this.until(() => {
       const turn = this.turn(turnId);
@@ -63,7 +66,7 @@ export class SessionReader {
     });
   }
 
-  /** Waits for an open permission request; rejects when the turn ends without one. */
+  /** Waits for an open permission request. Rejects if the turn ends without a permission request. */
   async approval(turnId: string): Promise<Extract<UpsertObject, { type: 'approval' }>> {
     return this.until(() => {
       const { items = [], status } = this.turn(turnId) ?? {};
@@ -74,7 +77,7 @@ export class SessionReader {
     });
   }
 
-  /** The names of a turn's ends: exactly one if all is well (invariant 2). */
+  /** Returns the names of all ends that a turn got. There must be exactly one (invariant 2). */
   ends(turnId: string): string[] {
     return this.messages.flatMap((message) =>
       message.type === 'session:turn' &&
@@ -101,7 +104,7 @@ export class SessionReader {
   }
 }
 
-/** The agent's text in an item. */
+/** Returns the agent's text in an item. */
 export function textOf(item: UpsertObject): string {
   return item.type === 'message' && item.origin === 'agent' ? item.content : '';
 }

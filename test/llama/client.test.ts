@@ -1,4 +1,4 @@
-/** The client of OpenAI's interfaces, with llama.cpp's own server. */
+/** Tests the client of OpenAI's interfaces with llama.cpp's own server. */
 import { OpenAiClient } from '@liminal/agents/openai';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
 import { type LlamaServer, pixel } from '@liminal/testkit';
@@ -25,7 +25,7 @@ describe.each([
 ] as const)('by $api', ({ api, stop, calls, cut }) => {
   const client = () => new OpenAiClient({ baseUrl: llama.url, api });
 
-  test('a model is listed, and its answer reports its usage', async () => {
+  test('a model is listed, and the model’s answer contains its usage', async () => {
     expect(await client().listModels(AbortSignal.timeout(10_000))).toEqual([
       { id: 'tiny', name: undefined, contextWindow: contextLength },
     ]);
@@ -38,7 +38,7 @@ describe.each([
     expect(asking.items).toMatchObject([{ type: 'message', content: 'Good day to you.' }]);
   });
 
-  test('a tool call is made, and its output leads to the answer', async () => {
+  test('the model calls a tool, and uses the tool’s output in its answer', async () => {
     const conversation = [user(prompts.tool)];
     const asking = new Asking(client(), { conversation, tools: [list] });
     const answer = await asking.answer;
@@ -58,8 +58,8 @@ describe.each([
     expect(await itemsOf(client(), { conversation: after, tools: [list] })).toMatchObject([
       { content: 'So be it.' },
     ]);
-    // Through one interface the server accepts only text as a tool's output; through the other, its model cannot read
-    // images.
+    // Through one interface, the server accepts only text as the output of a tool. Through the other interface, the
+    // server's model cannot read images.
     const blocks: ContentBlock[] = [{ type: 'image', mimeType: 'image/png', data: pixel }];
     const shown = [...after.slice(0, -1), { ...output, blocks }, user(prompts.text)];
     expect(await itemsOf(client(), { conversation: shown, tools: [list] })).toMatchObject([
@@ -67,7 +67,7 @@ describe.each([
     ]);
   });
 
-  test('files that the server rejects are named, also in each later turn', async () => {
+  test('if the server rejects files, the model gets their names instead, also in each later turn', async () => {
     const pdf = { uri: 'b', name: 'a.pdf', mimeType: 'application/pdf', blob: 'UERG' };
     const blocks: ContentBlock[] = [
       { type: 'image', mimeType: 'image/png', data: pixel },
@@ -81,17 +81,17 @@ describe.each([
     ]);
   });
 
-  test('a conversation that is too long has its own error code', async () => {
+  test('if a conversation is too long, the error has a code of its own', async () => {
     const { answer } = new Asking(client(), { conversation: [user(prompts.long)] });
     await expect(answer).rejects.toMatchObject({ code: 'CONTEXT_LENGTH', isPassing: false });
   });
 
-  test('an answer that the server cuts ends with its finish reason, or with none', async () => {
+  test('if the server cuts off an answer, the answer has its finish reason, or none', async () => {
     const { answer } = new Asking(client(), { conversation: [user(prompts.slow)] });
     expect((await answer).finishReason).toBe(cut);
   });
 
-  test('stopping ends the model’s generation', async () => {
+  test('when a turn is stopped, the model stops generating', async () => {
     const asking = new Asking(client(), { conversation: [user(prompts.slow)] });
     await expect.poll(() => asking.text).toContain('On and on');
     asking.stop();

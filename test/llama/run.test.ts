@@ -1,4 +1,4 @@
-/** `./liminal run --agent local`, configured only with the address of llama.cpp's own server. */
+/** Tests `./liminal run --agent local`. The configuration contains only the address of llama.cpp's own server. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LlamaServer } from '@liminal/testkit';
@@ -25,7 +25,7 @@ const run = (prompt: string, ...args: string[]): Command => home.start(['run', p
 const begin = (prompt: string): Command => run(prompt, '--agent', 'local');
 const sessionOf = async (command: Command) => (await command.untilOutput(/^Session (\S+)$/m))[1]!;
 
-test('a conversation continues over several runs, with tools and after /compact', async () => {
+test('a conversation continues over several runs, with tool calls and after /compact', async () => {
   const first = begin(prompts.text);
   const session = await sessionOf(first);
   expect(await first.exitCode).toBe(0);
@@ -43,7 +43,7 @@ test('a conversation continues over several runs, with tools and after /compact'
   ]);
 });
 
-test('SIGINT stops the model itself', async () => {
+test('after SIGINT, the model stops generating', async () => {
   const command = begin(prompts.slow);
   await command.untilOutput(/On and on and on/);
   expect(await llama.isBusy()).toBe(true);
@@ -53,7 +53,7 @@ test('SIGINT stops the model itself', async () => {
   await eventually(() => llama.isBusy()).toBe(false);
 });
 
-test('its model is listed, with the context length with which the server was started', async () => {
+test('the server’s model is listed with the context length with which the server was started', async () => {
   const server = await home.serve();
   const client = clientOf(server);
   const { requests } = client;
@@ -68,7 +68,7 @@ test('its model is listed, with the context length with which the server was sta
   client.close();
 });
 
-test('a conversation that is too long is reported with advice', async () => {
+test('if a conversation is too long, the error says what to do', async () => {
   const command = begin(prompts.long);
   expect(await command.exitCode).toBe(1);
   expect(command.stderr).toContain('exceeds the available context size');

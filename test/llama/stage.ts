@@ -9,7 +9,7 @@ import {
 /** In tokens. */
 export const contextLength = 32_768;
 
-/** The model's answers by the last word of a prompt. */
+/** The model's answers. The key is the last word of the prompt. */
 const sayings = [
   ['something.', 'Good', ' day', ' to you', '.'],
   ['tool.', ...callInWords('list', {})],
@@ -25,13 +25,13 @@ export const prompts = {
 };
 
 /**
- * llama.cpp's server with a model whose own context is longer than the configured one. An endless answer is cut when it
- * has filled a sixteenth of the context.
+ * llama.cpp's server. Its model could use a longer context than the configured one. If an answer does not end, it is
+ * cut off when it has filled a sixteenth of the context.
  */
 export const llamaServer = async (): Promise<LlamaServer> =>
   startLlamaServer({
     model: tinyModel(2 * contextLength, sayings),
     contextLength,
-    // Several threads would wait for each other without sleeping, which takes ten times as long on a busy machine.
+    // Several threads would wait for each other in a busy loop, which takes ten times as long on a busy machine.
     args: ['--predict', String(contextLength / 16), '--threads', '1'],
   });

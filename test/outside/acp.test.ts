@@ -1,4 +1,4 @@
-/** Sessions of agents that speak ACP, which an editor also uses. */
+/** Tests sessions of agents that speak ACP. An editor also uses these sessions. */
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
 import type { CliProvider } from '@liminal/agents';
@@ -20,7 +20,7 @@ const exchange = (...prompts: string[]): string[] =>
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** A server, and an editor that starts the same agent itself. */
+/** A server, and an editor that starts the same agent by itself. */
 async function editorStage(projectDir: string, provide: () => CliProvider) {
   const providers: CliProvider[] = [];
   onTestFinished(async () => {
@@ -33,11 +33,11 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
   };
   const server = await serverStage(projectDir, another);
   return Object.assign(server, {
-    /** The server's providers, then the editors'. */
+    /** The provider of the server, and then the providers of the editors. */
     providers,
-    /** Plays one turn in an editor, which is closed when the turn has ended. */
+    /** Plays one turn in an editor. The editor is closed when the turn has ended. */
     async inEditor(sessionId: string, message: string): Promise<void> {
-      // A change in the first two seconds after a turn in Liminal counts as a part of that turn.
+      // Liminal treats a change in the first two seconds after a turn as a part of this turn.
       const then = seconds();
       await expect.poll(seconds).toBeGreaterThan(then + 2);
       const editor = another();
@@ -82,7 +82,7 @@ const sharing: [string, MakeStage][] = [
 const real: [string, MakeStage][] = atLength ? [['Codex', codexStage]] : [];
 
 describe.each([...sharing, ...real])('%s', (_, makeStage) => {
-  test('an editor’s turns are in history before the next message, whether or not the server ran in between', async () => {
+  test('an editor’s turns are in history before the next message is sent, whether or not the server ran during these turns', async () => {
     const stage = await makeStage();
     const sessionId = await stage.create();
     await stage.runTurn(sessionId, 'One here.');
@@ -103,7 +103,7 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
     expect(stage.warnings).toEqual([]);
   });
 
-  test('an agent that no other program uses is started once', async () => {
+  test('if no other program uses the agent’s sessions, the agent is started only once', async () => {
     const stage = await makeStage();
     const [server] = stage.providers;
     const sessionId = await stage.create();
@@ -117,11 +117,11 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
   });
 });
 
-/** Codex locks an open session. */
+/** While Codex has a session open, it locks the session. */
 describe.each(atLength ? sharing : sharing.slice(0, 1))(
   '%s, open in several programs',
   (_, makeStage) => {
-    test('an open page gets the editor’s turn before the next message, and the running agent is restarted to know it', async () => {
+    test('a page that is already open gets the editor’s turn before the next message, and the running agent is restarted so that it knows this turn', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
       await stage.runTurn(sessionId, 'One here.');
@@ -138,17 +138,15 @@ describe.each(atLength ? sharing : sharing.slice(0, 1))(
       reader.close();
     });
 
-    test('a page that is opened while the agent runs shows the editor’s turn', async () => {
+    test('if a page is opened while the agent runs, the page shows the editor’s turn', async () => {
       const stage = await makeStage();
       const sessionId = await stage.create();
       await stage.runTurn(sessionId, 'One here.');
       await stage.inEditor(sessionId, 'Two there.');
       await stage.runtime.loadSession(sessionId);
       const all = exchange('One here.', 'Two there.');
-      await vi.waitFor(async () => expect(await stage.history(sessionId)).toEqual(all));
-      await vi.waitFor(async () => {
-        expect((await stage.runtime.status(sessionId)).isAlive).toBe(true);
-      });
+      await expect.poll(async () => stage.history(sessionId)).toEqual(all);
+      await expect.poll(async () => (await stage.runtime.status(sessionId)).isAlive).toBe(true);
       await stage.runTurn(sessionId, 'Three here.');
       expect(await stage.history(sessionId)).toEqual([...all, ...exchange('Three here.')]);
     });
@@ -159,7 +157,10 @@ describe('an agent whose store gets a new date', () => {
   const mode = (id: string) => ({ id, name: id });
   const hour = 3_600_000;
 
-  /** A session with a turn. The agent dates its store by the test's clock, which may be ahead of Liminal's. */
+  /**
+   * Makes a session with a turn. The agent dates its store by the clock of the test, which may be ahead of Liminal's
+   * clock.
+   */
   async function datedStage() {
     const { control, ...stage } = await scriptedStage({
       session: { modes: { currentModeId: 'ask', availableModes: [mode('ask'), mode('code')] } },
@@ -175,7 +176,7 @@ describe('an agent whose store gets a new date', () => {
     return Object.assign(stage, { control, kill, sessionId, clock });
   }
 
-  test('shortly after each turn and setting of Liminal keeps running, and its store is not read', async () => {
+  test('if the date changes shortly after a turn or a setting of Liminal, the agent keeps running, and its store is not read', async () => {
     const {
       runTurn: say,
       sessionId,
@@ -203,7 +204,7 @@ describe('an agent whose store gets a new date', () => {
     expect(control.processes).toHaveLength(1);
   });
 
-  test('without new turns keeps running, and an editor’s later turns are still found', async () => {
+  test('if the store has no new turns, the agent keeps running, and an editor’s later turns are still found', async () => {
     const stage = await datedStage();
     const { runTurn: say, sessionId, kill, inEditor, control, history, clock } = stage;
     clock.now += hour;
@@ -220,7 +221,7 @@ describe('an agent whose store gets a new date', () => {
     expect(stage.warnings).toEqual([]);
   });
 
-  test('keeps running with its memory if no other process of it can start', async () => {
+  test('if no second process of the agent can start, the agent keeps running with its memory', async () => {
     const stage = await datedStage();
     const { runTurn: say, sessionId, kill, control, history, clock } = stage;
     await control.play({ onStart: [{ exit: { code: 1 } }] });

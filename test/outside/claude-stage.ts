@@ -12,7 +12,9 @@ const require = createRequire(import.meta.url);
 const sdk = '@anthropic-ai/claude-agent-sdk';
 const program = require.resolve(`${sdk}-${process.platform}-${process.arch}/claude`);
 
-/** A runtime with the real Claude Code, and terminals on the same store. The model's answers repeat the prompt. */
+/**
+ * A runtime with the real Claude Code, and terminals that use the same store. The model's answers repeat the prompt.
+ */
 export async function claudeStage() {
   const workspace = await makeWorkspace({});
   const api = await startMessagesApi({ script: ({ prompt }) => reply(`So: ${prompt}`) });
@@ -42,17 +44,17 @@ export async function claudeStage() {
 
   return Object.assign(server, {
     api,
-    /** Plays one turn in a terminal that ends with it. */
+    /** Plays one turn in a terminal. The terminal ends with the turn. */
     async inTerminal(sessionId: string, message: string): Promise<void> {
       await ended(terminal(sessionId, message));
     },
-    /** Plays the first turn of a session in a terminal that ends with it; returns the session's id. */
+    /** Plays the first turn of a session in a terminal. The terminal ends with the turn. Returns the session's id. */
     async begin(message: string): Promise<string> {
       const sessionId = randomUUID();
       await ended(run('--session-id', sessionId, message));
       return sessionId;
     },
-    /** A terminal that stays open, with its memory of the conversation. */
+    /** A terminal that stays open and keeps its memory of the conversation. */
     openTerminal(sessionId: string) {
       const format = 'stream-json';
       const formats = ['--input-format', format, '--output-format', format];
@@ -76,7 +78,7 @@ export async function claudeStage() {
         },
       };
     },
-    /** The texts that the model got with a prompt, with their roles. */
+    /** Returns the texts that the model received with a prompt, each with its role. */
     async modelTexts(message: string): Promise<string[]> {
       const { body } = await api.request(({ prompt }) => prompt === message);
       return body.messages.flatMap(({ role, content }) => {

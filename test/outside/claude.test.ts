@@ -7,11 +7,11 @@ import { idle, words } from './server-stage.ts';
 const exchange = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [`user: ${prompt}`, `agent: So: ${prompt}`]);
 
-/** The texts that the model gets with its last prompt, which has no answer yet. */
+/** Returns the texts that the model received with its last prompt, which has no answer yet. */
 const modelTexts = (...prompts: string[]): string[] =>
   prompts.flatMap((prompt) => [prompt, `So: ${prompt}`]).slice(0, -1);
 
-test('INV-7 an open page gets the terminal’s turns before the next message is sent, and the running agent is restarted to know them; a page that was away while the server restarted continues from its cursor, and shows them once', async () => {
+test('INV-7 a page that is already open gets the terminal’s turns before the next message is sent, and the running agent is restarted so that it knows these turns; a page that was not connected while the server restarted continues from its cursor, and shows these turns once', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.create();
   await stage.runTurn(sessionId, 'One here.');
@@ -59,7 +59,7 @@ test('INV-7 an open page gets the terminal’s turns before the next message is 
 });
 
 testAtLength(
-  'a conversation that forked gets a notice, and Liminal’s agent continues from its own memory',
+  'if a conversation has forked, it gets a notice, and Liminal’s agent continues from its own memory',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -70,7 +70,7 @@ testAtLength(
     expect(await stage.modelTexts('Three here.')).toEqual(
       modelTexts('One here.', 'Two there.', 'Three here.'),
     );
-    // The terminal does not know the messages that were sent here in the meantime.
+    // The terminal has not loaded the messages that were sent in Liminal in the meantime.
     await terminal.runTurn('Four there.');
     expect(await stage.modelTexts('Four there.')).toEqual(
       modelTexts('One here.', 'Two there.', 'Four there.'),
@@ -92,7 +92,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a conversation that forked continues from the terminal’s end, if the terminal ended last',
+  'if a conversation has forked and the terminal ended last, the conversation continues after the terminal’s last turn',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -120,7 +120,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a terminal that ends later moves the agent back to its branch, and one notice reports that',
+  'if a terminal ends later, the agent moves back to the terminal’s branch, and one notice reports this',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -145,36 +145,39 @@ testAtLength(
   },
 );
 
-testAtLength('commands and the agent’s own turns do not count as turns of a terminal', async () => {
-  const stage = await claudeStage();
-  const sessionId = await stage.create();
-  let hasStarted = false;
-  stage.api.play(({ prompt }) => {
-    if (prompt !== 'Start it.' || hasStarted) return reply('Fine.');
-    hasStarted = true;
-    const command = 'sleep 0.5; echo over';
-    return reply(toolUse('Bash', { command, run_in_background: true }));
-  });
-  await stage.runTurn(sessionId, '/context all');
-  const reader = stage.watch(sessionId);
-  await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
-  await stage.runtime.send(sessionId, 'Start it.');
-  // The second turn is the agent's own, about the ended task.
-  await reader.untilTurn('turn_complete', 2);
-  await idle(stage.runtime, sessionId);
-  await stage.runTurn(sessionId, '/compact');
-  await stage.runTurn(sessionId, 'Go on.');
-  const before = await stage.history(sessionId);
-  await stage.runtime.loadSession(sessionId);
-  await stage.restart();
-  await stage.runtime.loadSession(sessionId);
-  expect(await stage.history(sessionId)).toEqual(before);
-  const { turns } = await stage.runtime.history(sessionId);
-  expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
-});
+testAtLength(
+  'commands, and turns that the agent began by itself, are not treated as turns of a terminal',
+  async () => {
+    const stage = await claudeStage();
+    const sessionId = await stage.create();
+    let hasStarted = false;
+    stage.api.play(({ prompt }) => {
+      if (prompt !== 'Start it.' || hasStarted) return reply('Fine.');
+      hasStarted = true;
+      const command = 'sleep 0.5; echo over';
+      return reply(toolUse('Bash', { command, run_in_background: true }));
+    });
+    await stage.runTurn(sessionId, '/context all');
+    const reader = stage.watch(sessionId);
+    await stage.runtime.setConfig(sessionId, 'mode', 'acceptEdits');
+    await stage.runtime.send(sessionId, 'Start it.');
+    // The agent began the second turn by itself. This turn is about the task that has ended.
+    await reader.untilTurn('turn_complete', 2);
+    await idle(stage.runtime, sessionId);
+    await stage.runTurn(sessionId, '/compact');
+    await stage.runTurn(sessionId, 'Go on.');
+    const before = await stage.history(sessionId);
+    await stage.runtime.loadSession(sessionId);
+    await stage.restart();
+    await stage.runtime.loadSession(sessionId);
+    expect(await stage.history(sessionId)).toEqual(before);
+    const { turns } = await stage.runtime.history(sessionId);
+    expect(turns.filter(({ madeElsewhere }) => madeElsewhere)).toEqual([]);
+  },
+);
 
 testAtLength(
-  'a conversation that forked gets a notice; here the page’s branch is the last',
+  'if a conversation has forked, it gets a notice; in this test, the page’s branch is the last one',
   async () => {
     const stage = await claudeStage();
     const sessionId = await stage.create();
@@ -207,7 +210,7 @@ testAtLength(
   },
 );
 
-test('a session that was compacted twice in a terminal is imported completely, and search finds its beginning', async () => {
+test('if a session was compacted twice in a terminal, it is imported completely, and search finds its beginning', async () => {
   const stage = await claudeStage();
   const sessionId = await stage.begin('The walrus sings.');
   for (const message of ['Two there.', '/compact', 'Three there.', '/compact', 'Four there.']) {
@@ -232,7 +235,7 @@ test('a session that was compacted twice in a terminal is imported completely, a
   ]);
   const { hits } = await stage.runtime.search('walrus sings', { limit: 10 });
   expect(hits.map((hit) => hit.sessionId)).toContain(sessionId);
-  // The session continues, and no turn is shown twice.
+  // The session must continue, and no turn may be shown twice.
   await stage.runTurn(sessionId, 'Five here.');
   expect((await stage.history(sessionId)).slice(0, 1)).toEqual(['user: The walrus sings.']);
   expect(await stage.history(sessionId)).toHaveLength(said.length + 2);

@@ -1,4 +1,7 @@
-/** Agents that have lost their own memory of a session: Liminal keeps the conversation, and the agent starts again. */
+/**
+ * Tests agents that have lost their own memory of a session. Liminal keeps the conversation, and the agent begins a new
+ * session.
+ */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliProvider } from '@liminal/agents';
@@ -84,7 +87,7 @@ const kinds: [string, () => Promise<Kind>][] = [
 ];
 
 test.each(kinds)(
-  'when %s, the history stays, and the next messages are answered; the first answer has a notice',
+  'when %s, the history stays, and the next messages are answered; the first answer has a notice about the loss',
   async (_, make) => {
     const { projectDir, provide, forget } = await make();
     const stage = await serverStage(projectDir, provide);
@@ -101,7 +104,7 @@ test.each(kinds)(
     expect(after[1]).toMatch(/^system: .*does not know what was said before/);
     expect(after).toHaveLength(3);
 
-    // The agent remembers the messages since it lost its memory.
+    // The agent remembers the messages that were sent after it lost its memory.
     await stage.restart();
     await stage.runTurn(sessionId, 'Again.');
     const history = await stage.history(sessionId);
@@ -111,7 +114,7 @@ test.each(kinds)(
 );
 
 test.each(kinds.slice(0, 3))(
-  'when %s, a session made in a terminal also continues, even if Liminal had only read its history',
+  'when %s, a session that was made in a terminal also continues, even if Liminal had only read its history',
   async (_, make) => {
     const { projectDir, provide, forget } = await make();
     const elsewhere = await serverStage(projectDir, provide);

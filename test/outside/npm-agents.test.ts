@@ -1,4 +1,4 @@
-/** Sessions of the real Gemini CLI and Qwen Code, across server restarts. */
+/** Tests sessions of the real Gemini CLI and Qwen Code across restarts of the server. */
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
 import {
@@ -23,7 +23,7 @@ interface ScriptedModel {
   close(): Promise<void>;
 }
 
-/** Each agent reads a file in its third turn, the last one before the restart. */
+/** Each agent reads a file in its third turn, which is the last turn before the restart. */
 const models = {
   gemini: (path: string) =>
     startGeminiApi([
@@ -33,7 +33,7 @@ const models = {
       geminiReply('Third answer.'),
       geminiReply('Fourth answer.'),
     ]),
-  // Qwen also sends its model requests outside its turns.
+  // Qwen Code also sends requests to the model outside of its turns.
   qwen: (path: string) =>
     startChatCompletionsApi({
       script: byChatPrompt({
@@ -61,7 +61,7 @@ async function npmStage(agent: 'gemini' | 'qwen') {
     await workspace.remove();
   });
   const names = { cliType: agent, name: agent, description: 'Named, not known.' };
-  // A busy machine takes long to start such a large program.
+  // A program of this size takes long to start on a busy machine.
   const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
   const killed: string[] = [];
   const provide = (): AcpProvider => {
@@ -80,7 +80,7 @@ async function npmStage(agent: 'gemini' | 'qwen') {
 }
 
 describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
-  test('keeps running from turn to turn, and after a restart of the server no turn is shown twice', async () => {
+  test('the agent keeps running from turn to turn, and after a restart of the server no turn is shown twice', async () => {
     const stage = await npmStage(agent);
     const sessionId = await stage.create();
     const prompts = ['First message.', 'Second message.', 'Third message.'];

@@ -3,11 +3,11 @@ import { AcpProvider } from '@liminal/agents/acp';
 import type { UpsertObject } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { acpAgent, type AgentScript, makeWorkspace } from '@liminal/testkit';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 
-/** A scripted ACP agent, which ends with the test, and its providers. */
+/** A scripted ACP agent that ends with the test, and the providers of this agent. */
 export async function scriptedAgent(script: AgentScript) {
   const { projectDir, remove } = await makeWorkspace({});
   const { command, args, env, control } = await acpAgent(script);
@@ -20,8 +20,8 @@ export async function scriptedAgent(script: AgentScript) {
 }
 
 /**
- * A server whose agent other programs use as well: its runtime with one provider, on a store that survives the
- * server's restarts.
+ * A server whose agent is also used by other programs. The server is a runtime with one provider, on a store that still
+ * exists after restarts of the server.
  */
 export async function serverStage(projectDir: string, provide: () => CliProvider) {
   const medium = openMedium('memory');
@@ -52,7 +52,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     get runtime() {
       return runtime;
     },
-    /** Stops the server and starts it again on the same store; `between` runs while it is stopped. */
+    /** Stops the server and starts it again on the same store. While the server is stopped, `between` runs. */
     async restart(between?: () => Promise<void>) {
       await runtime.close();
       await between?.();
@@ -62,16 +62,16 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
       const { sessionId } = await runtime.createSession({ cliType, projectDir });
       return sessionId;
     },
-    /** The agent's own id of a session. */
+    /** Returns the id that the agent itself uses for a session. */
     async agentSession(sessionId: string): Promise<string> {
       return (await storage.store.getSession(sessionId))?.agentSessionId ?? sessionId;
     },
-    /** All stored data of a session's turns, as JSON. */
+    /** Returns all stored data of a session's turns, as JSON. */
     async stored(sessionId: string): Promise<string> {
       const runs = (await storage.store.listRuns(sessionId)) ?? [];
       return JSON.stringify(await Promise.all(runs.map(({ id }) => storage.store.getResponse(id))));
     },
-    /** Plays one turn in Liminal, to its end. */
+    /** Plays one turn in Liminal until the turn has ended. */
     async runTurn(sessionId: string, message: string): Promise<void> {
       const reader = new Reader(runtime, sessionId);
       await reader.untilType('session:info');
@@ -83,7 +83,7 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
     watch(sessionId: string, cursor?: string): Reader {
       return new Reader(runtime, sessionId, { cursor });
     },
-    /** The texts in history with their roles, each item once. */
+    /** Returns the texts in history with their roles. Each item is returned once. */
     async history(sessionId: string): Promise<string[]> {
       const { entries } = await runtime.history(sessionId);
       return entries.flatMap(words);
@@ -91,7 +91,10 @@ export async function serverStage(projectDir: string, provide: () => CliProvider
   };
 }
 
-/** If a turn ends while its reader catches up, the end is in the reader's history, without a message of its own. */
+/**
+ * If a turn ends while its reader is still reading older messages, the reader gets the turn's end in its history,
+ * without a separate message.
+ */
 const isComplete = (reader: Reader, turnId: string): boolean =>
   reader
     .ofType('session:turn')
@@ -103,7 +106,7 @@ const isComplete = (reader: Reader, turnId: string): boolean =>
 export const words = (item: UpsertObject): string[] =>
   item.type === 'message' ? [`${item.origin}: ${item.content}`] : [];
 
-/** Resolves when the session is idle: a turn that is shown as ended may not be in history yet. */
+/** Resolves when the session is idle. A turn that is shown as ended may not be in history before that. */
 export async function idle(runtime: Runtime, sessionId: string): Promise<void> {
-  await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+  await expect.poll(async () => (await runtime.status(sessionId)).state).toBe('idle');
 }

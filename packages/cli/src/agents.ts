@@ -16,7 +16,7 @@ import type { ModelConfig } from './config/models.ts';
 
 /**
  * Every agent type that Liminal knows, including types that cannot run on this machine; configured agents come last.
- * @param tasks - The queue to workers for tools, if servers share a Redis.
+ * @param tasks - The queue from which workers take tool calls; only if servers share a Redis.
  */
 export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
   const { agents: entries, claude, mcpServers, userCommands } = config;

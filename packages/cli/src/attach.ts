@@ -1,4 +1,4 @@
-// mime derives a file's type from its extension: the library is typed, small, and has no dependencies.
+// The library `mime` derives a file's type from its extension. The library is typed, small, and has no dependencies.
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { describeFile, type Requests } from '@liminal/client';
@@ -13,7 +13,7 @@ import {
 import mime from 'mime';
 import { errors } from './errors.ts';
 
-/** A file that the command line names with `--attach`. */
+/** A file whose path was given with `--attach`. */
 export interface AttachedFile {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;

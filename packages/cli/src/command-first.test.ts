@@ -34,7 +34,7 @@ test.each([
   [['--version'], ['--version']],
   [['-V'], ['-V']],
   [[], []],
-])('%j is read as %j', (typed, read) => {
+])('the command line %j is read as %j', (typed, read) => {
   expect(commandFirst(program, typed)).toEqual(read);
 });
 
@@ -47,6 +47,6 @@ test.each([[['nosuch']], [['--port', '1', 'nosuch']]])(
   },
 );
 
-test('the error for an unknown flag names the flag, not the word after it', () => {
+test('the error for an unknown flag contains the flag, not the word after the flag', () => {
   expect(commandFirst(program, ['--prot', '1'])).toEqual(['--prot', '1']);
 });

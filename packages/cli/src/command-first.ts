@@ -19,7 +19,9 @@ export function commandFirst(program: Command, args: readonly string[]): string[
   return [name, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
-/** Index of the first word that is neither an option nor an option's value, or of the first unknown option. */
+/**
+ * Returns the index of the first word that is neither an option nor an option's value, or of the first unknown option.
+ */
 function indexOfCommand(args: readonly string[], options: readonly Option[]): number {
   let at = 0;
   for (;;) {

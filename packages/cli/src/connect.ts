@@ -4,18 +4,17 @@ import { findServer } from './data/server-file.ts';
 
 export interface ServerConnection {
   client: LiminalClient;
-  /** Without a trailing slash. */
+  /** The server's URL, without a trailing slash. */
   url: string;
   token: string;
-  /**
-   * Whether the server keeps running after this command. The value is false if the command started the server for
-   * itself.
-   */
+  /** Whether the server keeps running after this command. False if the command started the server for itself. */
   isShared: boolean;
   close: () => Promise<void>;
 }
 
-/** Connects to the server that runs on the data folder. If no server runs, starts one that ends with the command. */
+/**
+ * Connects to the server that runs on the data folder. If no server runs, starts a server that ends with the command.
+ */
 export async function connect(config: Config): Promise<ServerConnection> {
   const running = await findServer(config.dataDir);
   if (running) {

@@ -2,7 +2,7 @@
 import { errorTable, LiminalError } from '@liminal/protocol';
 import type { z } from 'zod';
 
-/** Invalid configuration or command line; the message names the flag, variable or file and field. */
+/** Invalid configuration or command line; the message contains the flag, the variable, or the file and the field. */
 export class ConfigError extends LiminalError {
   declare readonly code: 'INVALID_CONFIG';
 }
@@ -189,7 +189,7 @@ export function describeIssues(error: z.ZodError): string {
     .join('; ');
 }
 
-/** For an invalid key, the inner issue describes the problem more precisely. */
+/** If a key is invalid, the inner issue describes the problem more precisely. */
 function describeProblem(issue: z.core.$ZodIssue): string {
   const inner = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
   return inner?.message ?? issue.message;

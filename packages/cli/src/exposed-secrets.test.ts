@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Runs `exposedSecrets` in a process with the environment `own`, below a parent with the environment `parents`. */
+/**
+ * Runs `exposedSecrets` in a process whose environment is `own`. The environment of its parent process is `parents`.
+ */
 async function foundIn(own: object, parents: object, given: Record<string, string>) {
   const module = new URL('./exposed-secrets.ts', import.meta.url).href;
   const look = `import(${JSON.stringify(module)}).then(({ exposedSecrets }) =>
@@ -24,7 +26,7 @@ async function foundIn(own: object, parents: object, given: Record<string, strin
 const hidden = { LIMINAL_TOKEN: 'hush' };
 
 test.runIf(process.platform === 'linux')(
-  'SAFE: a process whose environment shows a secret is named: this process or a parent',
+  'SAFE: if the environment of this process or of a parent process shows a secret, that process is reported',
   async () => {
     expect(await foundIn(hidden, {}, hidden)).toBe(
       'Agents can read LIMINAL_TOKEN in the environment of process <own> (node): this system lets no program hide its environment.',
@@ -35,7 +37,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a variable without a secret, and another value of a secret’s variable, are not reported', async () => {
+test('a variable without a secret is not reported, and neither is a secret’s variable that has another value', async () => {
   expect(await foundIn(hidden, {}, { LIMINAL_TOKEN: 'hush-2' })).toBe('undefined');
   expect(await foundIn({ LIMINAL_PORT: '1' }, {}, { LIMINAL_PORT: '1' })).toBe('undefined');
 });

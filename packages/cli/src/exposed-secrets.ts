@@ -10,8 +10,8 @@ const secrets = [
 
 /**
  * A sentence about the first process whose environment shows a secret, from this process up through its parents;
- * undefined if none does. Skips processes of other users, because agents cannot read the environment of such a process
- * either.
+ * undefined if no environment shows a secret. Skips processes of other users, because agents cannot read the
+ * environment of such a process either.
  * @param own - Liminal's own variables, as given to this process.
  */
 export function exposedSecrets(own: Record<string, string>): string | undefined {

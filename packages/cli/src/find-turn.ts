@@ -2,8 +2,8 @@ import type { LiminalClient } from '@liminal/client';
 import { errors } from './errors.ts';
 
 /**
- * Returns the id of a turn, which is given as a number from the session's beginning or as an id. Throws LiminalError
- * `TURN_NOT_FOUND` for a number that the session does not have.
+ * Returns the id of a turn. The turn is given either as its number, counted from the session's beginning, or as its id.
+ * Throws LiminalError `TURN_NOT_FOUND` if the session has no turn with the number.
  */
 export async function findTurn(
   client: LiminalClient,

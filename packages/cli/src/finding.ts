@@ -1,7 +1,7 @@
 import { cleanText } from './terminal/clean-text.ts';
 import { oneRow } from './terminal/rows.ts';
 
-/** The result of a check, printed as one line. */
+/** The result of a check. The result is printed as one line. */
 export interface Finding {
   /** `bad`: the checked part does not work. `poor`: the checked part works, but lacks something. */
   verdict: 'good' | 'poor' | 'bad';

@@ -1,4 +1,4 @@
-/** A link that signs in one browser, works once, and leads to a page of the app. `url` has no trailing slash. */
+/** Returns a link to a page of the app. The link signs in one browser, and works once. `url` has no trailing slash. */
 export function link(url: string, code: string, path = '/'): string {
   return `${url}${path}?code=${encodeURIComponent(code)}`;
 }

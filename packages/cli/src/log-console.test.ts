@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { logConsole } from './log-console.ts';
 
-test('console output of a library is logged, cut to a readable length', () => {
+test('console output of a library is logged, and long output is cut', () => {
   const logged: [level: string, message: string][] = [];
   const log = (level: string) => (_: object, message: string) => void logged.push([level, message]);
   const before = { ...console };

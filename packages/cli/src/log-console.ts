@@ -1,7 +1,7 @@
 import { format } from 'node:util';
 import type { Logger } from '@liminal/runtime';
 
-/** The longest message, in characters: libraries repeat what a client has sent. */
+/** The longest message, in characters: libraries may repeat all data that a client sent. */
 const maxLength = 2_000;
 
 /**

@@ -2,9 +2,8 @@ import { asError } from '@liminal/protocol';
 import type { Logger } from '@liminal/runtime';
 
 /**
- * Logs unhandled rejections instead of ending the process: a rejection that no code awaits leaves no work half done,
- * and must not end all sessions. Uncaught exceptions still end the process. Returns a function that removes the
- * handler.
+ * Logs unhandled rejections instead of ending the process: a rejection that no code awaits must not end all sessions,
+ * and leaves no work half done. Uncaught exceptions still end the process. Returns a function that removes the handler.
  */
 export function outliveRejections(logger: Logger): () => void {
   const log = (reason: unknown): void => {

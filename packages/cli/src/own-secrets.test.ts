@@ -16,16 +16,19 @@ test.each([
   ['the query of a URL', redis, `${database}?user=me&password=p%40ss%2Fword`],
   ['the first value of a URL’s query', redis, 'https://127.0.0.1:1/?key=p%40ss%2Fword&a=b'],
   ['a Convex deployment’s URL', redis, 'https://127.0.0.1:1/?a=b&key=p%40ss%2Fword'],
-])('SAFE: the password in %s is known as written and decoded', (_, redisUrl, url) => {
-  const secrets = secretsOf({
-    LIMINAL_REDIS_URL: redisUrl,
-    LIMINAL_DATABASE_URL: url,
-    LIMINAL_DATABASE_SECRET: 'hush-convex',
-  });
-  expect([...secrets].sort()).toEqual(['hush-convex', 'p%40ss%2Fword', 'p@ss/word']);
-});
+])(
+  'SAFE: the password in %s is treated as a secret, both as it is written and decoded',
+  (_, redisUrl, url) => {
+    const secrets = secretsOf({
+      LIMINAL_REDIS_URL: redisUrl,
+      LIMINAL_DATABASE_URL: url,
+      LIMINAL_DATABASE_SECRET: 'hush-convex',
+    });
+    expect([...secrets].sort()).toEqual(['hush-convex', 'p%40ss%2Fword', 'p@ss/word']);
+  },
+);
 
-test('SAFE: a password that only looks percent-encoded is also hidden as written', () => {
+test('SAFE: a password that looks percent-encoded but is not is also hidden as it is written', () => {
   const secrets = secretsOf({
     LIMINAL_REDIS_URL: 'redis://:50%off@127.0.0.1:1',
     LIMINAL_DATABASE_URL: database,
@@ -33,7 +36,7 @@ test('SAFE: a password that only looks percent-encoded is also hidden as written
   expect([...secrets]).toEqual(['50%off']);
 });
 
-test('SAFE: the token, keys of models, and values of variables with secret names are hidden', () => {
+test('SAFE: the token, keys of models, and values of variables whose names mark secrets are hidden', () => {
   const secrets = secretsOf({
     LIMINAL_TOKEN: 'hush-token',
     OPENAI_API_KEY: ' hush-openai ',
@@ -44,7 +47,7 @@ test('SAFE: the token, keys of models, and values of variables with secret names
   expect([...secrets].sort()).toEqual(['hush-mine', 'hush-openai', 'hush-token']);
 });
 
-test('a folder in a variable such as OLD_PWD is not a secret, a password in a similar variable is', () => {
+test('a folder in a variable such as OLD_PWD is not treated as a secret, but a password in a similar variable is', () => {
   const secrets = secretsOf({
     OLD_PWD: '/home/ada',
     MYSQL_PWD: 'hush-mysql',
@@ -54,7 +57,7 @@ test('a folder in a variable such as OLD_PWD is not a secret, a password in a si
   expect([...secrets].sort()).toEqual(['/hush/key', '/hush/token', 'hush-mysql']);
 });
 
-test('SAFE: passwords of proxies are known, also in an address without a scheme', () => {
+test('SAFE: passwords of proxies are treated as secrets, also in an address without a scheme', () => {
   const secrets = secretsOf({
     HTTPS_PROXY: 'http://me:hush-https@proxy.example:3128',
     all_proxy: 'me:hush-all@proxy.example:3128',
@@ -66,7 +69,7 @@ test('SAFE: passwords of proxies are known, also in an address without a scheme'
   expect([...secrets].sort()).toEqual(['hush-all', 'hush-https', 'hush-mine']);
 });
 
-test('SAFE: secrets in the variables and headers of agents and MCP servers are known', () => {
+test('SAFE: secrets in the variables and headers of agents and MCP servers are treated as secrets', () => {
   const program = (env: Record<string, string>) => ({
     type: 'stdio' as const,
     command: 'tool',
@@ -120,12 +123,12 @@ test.each<[about: string, name: string, value: string, known: string[]]>([
   expect([...ownSecrets({ ...config, models: [model] }, {})]).toEqual(known);
 });
 
-test('SAFE: the key of a model server is known', () => {
+test('SAFE: the key of a model server is treated as a secret', () => {
   const config = configOf({});
   const model = { ...config.models[0]!, apiKey: 'hush-key' };
   expect([...ownSecrets({ ...config, models: [model] }, {})]).toEqual(['hush-key']);
 });
 
-test('an empty configuration has no secrets', () => {
+test('for an empty configuration, there are no secrets', () => {
   expect([...secretsOf({ HTTP_PROXY: '', UNSET_TOKEN: undefined })]).toEqual([]);
 });

@@ -3,9 +3,10 @@ import { isSecretName } from '@liminal/protocol';
 import type { Config } from './config/load.ts';
 
 /**
- * The secrets given to this server, which no log and no session file may show: the passwords in addresses of Redis,
- * database and proxies, keys of models, and every value whose name marks a secret in its environment and those of
- * agents and MCP servers. A token that is only in the data folder is missing in the result: the caller adds it.
+ * Returns the secrets that were given to this server. No log and no session file may show these secrets. They are the
+ * passwords in addresses of Redis, database and proxies, the keys of models, and every value whose name marks a secret
+ * in the environments of this server, of agents and of MCP servers. The result lacks a token that is only in the data
+ * folder: the caller adds it.
  */
 export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> {
   const { token = '', shared, models, agents, mcpServers } = config;
@@ -37,23 +38,23 @@ export function ownSecrets(config: Config, env: NodeJS.ProcessEnv): Set<string> 
 }
 
 /**
- * Whether the value is a folder although its name looks like that of a password, for example `PWD` in shells. A path is
- * not a secret, and occurs in many texts.
+ * Whether the value is a folder although the variable's name looks like the name of a password, for example `PWD` in
+ * shells. A path is not a secret, and occurs in many texts.
  */
 const isFolder = (name: string, value: string): boolean =>
   /[_-]pwd$/i.test(name) && isAbsolute(value);
 
-/** The value of a header that may be a key: as written, and without its scheme (`Bearer …`). */
+/** Returns the value of a header that may contain a key: as it is written, and without its scheme (`Bearer …`). */
 function secretsIn(name: string, value: string): string[] {
   const isKey = isSecretName(name) || /^(\w+ )?[\w.~+/=-]{16,}$/.test(value);
   return isKey ? [value, value.replace(/^\w+ /, '')] : [];
 }
 
-/** The address of a proxy may have no scheme. */
+/** This runs for the address of a proxy, which may have no scheme. */
 const inScheme = (address = ''): string =>
   address.includes('://') ? address : `http://${address}`;
 
-/** The password and the secret parameters of a URL, each as written and decoded. */
+/** Returns the password and the secret parameters of a URL, each as it is written and decoded. */
 function passwordsIn(url: string): string[] {
   const { password = '', search = '' } = URL.parse(url) ?? {};
   const named = search

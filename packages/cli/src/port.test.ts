@@ -21,16 +21,16 @@ test('if another program uses the chosen port, the error says what to do', async
   });
 });
 
-test('if the default port is in use, the next free one is used', async () => {
+test('if the default port is in use, the next free port is used', async () => {
   const found = await findPort({ host, port, portChosen: false });
   expect(found).toBeGreaterThan(port);
 });
 
-test('for port 0 the system chooses a port', async () => {
+test('for port 0, the system chooses a port', async () => {
   expect(await findPort({ host, port: 0, portChosen: true })).toBe(0);
 });
 
-test('the error for a host that this machine does not have names the host', async () => {
+test('if this machine does not have the host’s address, the error contains the host', async () => {
   await expect(findPort({ host: '192.0.2.1', port: 0, portChosen: true })).rejects.toMatchObject({
     code: 'HOST_UNUSABLE',
     message: expect.stringContaining('192.0.2.1'),

@@ -8,13 +8,13 @@ const tries = 20;
 export interface PortWish {
   host: string;
   port: number;
-  /** Whether only this port is acceptable. */
+  /** Whether no other port than this one is acceptable. */
   portChosen: boolean;
 }
 
 /**
- * Returns a free port: the wanted port or, unless the user chose that port, the next free one. Throws `PORT_IN_USE`,
- * `HOST_UNUSABLE`.
+ * Returns a free port. This is the wanted port; if that port is in use and the user did not choose it, the next free
+ * port. Throws `PORT_IN_USE`, `HOST_UNUSABLE`.
  */
 export async function findPort({ host, port, portChosen }: PortWish): Promise<number> {
   const last = portChosen ? port : port + tries;

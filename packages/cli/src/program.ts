@@ -32,8 +32,8 @@ const listHint = '“./liminal sessions” lists them.';
 const usageError = 2;
 
 /**
- * Runs one command line and returns its exit code: 0 for success, 1 for a failure, 2 for invalid input. Failures print
- * one sentence.
+ * Runs one command line and returns its exit code: 0 for success, 1 for a failure, 2 for invalid input. For a failure,
+ * prints one sentence.
  */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
@@ -62,7 +62,10 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Each command is loaded when it is called, so that a server does not load the code of other commands. */
+/**
+ * Each command's code is loaded only when the command is called, so that a server does not load the code of other
+ * commands.
+ */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = emptyProgram();
 
@@ -162,7 +165,7 @@ const explainUsageError = (text: string): string =>
     `Give the session’s id: ${listHint}`,
   );
 
-/** Registers `acp` only for the list of commands: `bin/liminal.js` runs `acp` without this program. */
+/** Registers `acp` only so that the list of commands contains it: `bin/liminal.js` runs `acp` without this program. */
 function acpCommand(program: Command, done: (exitCode: number) => void): void {
   program
     .command('acp')
@@ -176,7 +179,7 @@ function acpCommand(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-/** Commands about one turn: they end the turn, rewind to it, or show where its time went. */
+/** Commands about one turn: they end the turn, rewind to the turn, or show how long each step took. */
 function turnCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('background <sessionId>')
     .description('moves running commands and subagents to the background')
@@ -271,7 +274,7 @@ function setupCommands(command: (name: string) => Command, done: (exitCode: numb
     });
 }
 
-/** Commands about a session's files, and about session files. */
+/** Commands about a session's files in its project, and about files that contain a session. */
 function fileCommands(command: (name: string) => Command, done: (exitCode: number) => void): void {
   command('diff <sessionId>')
     .description('shows how a session’s git work tree differs from its last commit')
@@ -376,10 +379,10 @@ function checkCommands(
     });
 }
 
-/** The prompt of seed 001 (A.6): any agent can answer it, without a tool. */
+/** The prompt of seed 001 (A.6). Any agent can answer the prompt without a tool. */
 const verificationPrompt = 'Hello world, explain quantum physics in one sentence.';
 
-/** Makes an option repeatable. */
+/** Makes an option that may be given several times. */
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
@@ -417,8 +420,8 @@ function serverOptions(command: Command): Command {
 }
 
 /**
- * Reads the configuration. Removes Liminal's variables from the environment: afterwards no agent can inherit their
- * secrets, or read them in the environments of processes.
+ * Reads the configuration. Removes Liminal's variables from the environment. Afterwards no agent can inherit the
+ * secrets in these variables, or read these secrets in the environments of processes.
  */
 function configure(flags: Flags): Config {
   const own = takeOwnEnvironment();

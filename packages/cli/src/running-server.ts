@@ -1,4 +1,4 @@
-/** Requests of commands to the server that runs on the data folder. */
+/** Requests that commands send to the server that runs on the data folder. */
 import { serverOperations, SignInLink } from '@liminal/protocol';
 import { errors } from './errors.ts';
 import type { Config } from './config/load.ts';
@@ -17,7 +17,7 @@ export async function runningServer({ dataDir, token }: Config): Promise<Server>
   throw errors.NO_SERVER.none(dataDir);
 }
 
-/** A link that signs in one browser; it works once. Throws a LiminalError with the server's message. */
+/** Returns a link that signs in one browser. The link works once. Throws a LiminalError with the server's message. */
 export async function linkTo(server: Server): Promise<string> {
   const { code } = SignInLink.parse(await post(server, serverOperations.createSignInLink.path));
   return link(server.url, code);

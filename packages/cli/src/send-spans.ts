@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errors } from './errors.ts';
 import { isHttpUrl } from './http-url.ts';
 
-/** In ms, OpenTelemetry's default. */
+/** Time limit for the request, in ms. OpenTelemetry has the same default. */
 const timeoutMs = 10_000;
 const OtlpResponse = z.object({
   partialSuccess: z
@@ -13,7 +13,7 @@ const OtlpResponse = z.object({
 });
 
 /**
- * Posts OTLP in JSON to the endpoint that OpenTelemetry's standard variables name
+ * Posts OTLP in JSON to the endpoint in OpenTelemetry's standard variables
  * (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Uses plain `fetch` for the single request:
  * OpenTelemetry's exporter would need an SDK that makes live spans. Throws LiminalError `TRACES_NOT_SENT`.
  */
@@ -52,7 +52,7 @@ function endpointIn(env: NodeJS.ProcessEnv): URL {
   throw errors.TRACES_NOT_SENT.badAddress();
 }
 
-/** The headers: `name=value`, separated by commas; values are percent-encoded. */
+/** Parses headers of the form `name=value`, separated by commas. Values are percent-encoded. */
 function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
   const text = env['OTEL_EXPORTER_OTLP_TRACES_HEADERS'] || env['OTEL_EXPORTER_OTLP_HEADERS'] || '';
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
@@ -69,7 +69,7 @@ function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
   }
 }
 
-/** Accept any body: some servers answer with an empty body, or in another format. */
+/** Accept any body: some servers respond with an empty body, or with a body in another format. */
 function readOtlpResponse(text: string): z.infer<typeof OtlpResponse> {
   try {
     return OtlpResponse.parse(JSON.parse(text));
@@ -78,7 +78,7 @@ function readOtlpResponse(text: string): z.infer<typeof OtlpResponse> {
   }
 }
 
-/** Returns the reason of an error of `fetch`, which is in the error's `cause`. */
+/** Returns the reason for an error of `fetch`. Node puts this reason into the error's `cause`. */
 export function fetchErrorReason(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const message = cause instanceof Error ? cause.message || cause.name : String(cause);

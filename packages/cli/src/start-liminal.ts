@@ -21,21 +21,21 @@ import { version } from './version.ts';
 
 export interface Liminal {
   logger: Logger;
-  /** Without a trailing slash. */
+  /** The server's URL, without a trailing slash. */
   url: string;
   token: string;
   /** Makes a link that signs in one browser and works once. */
   newLink: () => string;
-  /** Starts no new turns; resolves when no turn runs or `hurry` aborts; see `Runtime.finish`. */
+  /** Starts no new turns. Resolves when no turn runs or `hurry` aborts; see `Runtime.finish`. */
   finish: (hurry: AbortSignal) => Promise<void>;
   /** Stops every agent, closes every connection, and releases the data folder. */
   close: () => Promise<void>;
 }
 
-/** The built web app. */
+/** The folder of the built web app. */
 export const webDir = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** Functions that close the opened parts, in the order in which they were opened. */
+/** Functions that close the opened parts. They are listed in the order in which the parts were opened. */
 type Closers = (() => Promise<unknown>)[];
 
 /**
@@ -80,7 +80,7 @@ async function startParts(config: Config, closers: Closers) {
   const { roots, settings } = config;
   const metrics = new Metrics();
   const providers = createAgents(config, storage.coordination?.tasks);
-  // Use `usingDataDir`, because the runtime reads the data of an earlier server, which may be damaged.
+  // Use `usingDataDir`, because the runtime reads data that an earlier server wrote, and this data may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({
       storage,
@@ -137,7 +137,7 @@ async function endOrphans(dataDir: string, logger: Logger): Promise<void> {
   if (ended > 0) logger.warn({ ended }, 'ended the processes that an earlier server left behind');
 }
 
-/** The host as part of a URL; `localhost` for "every address". */
+/** Returns the host as part of a URL; `localhost` if the server listens at every address. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

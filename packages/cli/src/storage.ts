@@ -1,4 +1,4 @@
-/** Chooses the storage: the data folder alone, or the Redis and the database that several servers share. */
+/** Chooses the storage: only the data folder, or the Redis and the database that several servers share. */
 import { LiminalError } from '@liminal/protocol';
 import { type OpenedDatabase, type OpenedStorage } from '@liminal/storage';
 import { openConvex } from '@liminal/storage/convex';
@@ -12,7 +12,8 @@ import { readServerFile } from './data/server-file.ts';
 import { linkTo } from './running-server.ts';
 
 /**
- * Opens the configured storage. Throws a LiminalError that says what to do; `DATA_DIR_IN_USE` names the other server.
+ * Opens the configured storage. Throws a LiminalError that says what to do; the message of `DATA_DIR_IN_USE` contains
+ * the other server's address.
  */
 export async function openStorage(config: Config): Promise<OpenedStorage> {
   const { dataDir, shared } = config;
@@ -33,7 +34,7 @@ export function refuseEventArchive({
   throw errors.INVALID_CONFIG.convexEvents();
 }
 
-/** Opens storage that several servers share; it is not in a data folder. */
+/** Opens storage that several servers share. Such storage is not in a data folder. */
 export async function openShared(shared: SharedConfig): Promise<SharedStorage> {
   const database = await openDatabase(shared);
   try {
@@ -63,8 +64,8 @@ async function openDatabase(shared: SharedConfig): Promise<OpenedDatabase> {
 type SharedStorage = OpenedStorage & Required<Pick<OpenedStorage, 'coordination'>>;
 
 /**
- * With shared storage, the data folder still contains the token, and the record of this server's agents, which the next
- * server reads after a crash.
+ * With shared storage, the data folder still contains the token, and the record of this server's agents. After a crash,
+ * the next server reads this record.
  */
 async function openWithDataDir(dataDir: string, shared: SharedConfig): Promise<OpenedStorage> {
   const release = await takeDataDir(dataDir);

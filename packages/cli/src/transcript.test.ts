@@ -24,7 +24,7 @@ function keys(transcript: Transcript, turn: Omit<TurnView, 'turnId'>): string[] 
     .map((line) => (line.kind === 'turn' ? 'end' : `${line.kind} ${line.item.itemId}`));
 }
 
-test('each item is returned once, when it has finished', () => {
+test('each item is returned once, after the item has finished', () => {
   const transcript = new Transcript();
   const status = 'in_progress';
   expect(keys(transcript, { status, items: [thought('a', 'update')] })).toEqual([]);
@@ -33,14 +33,14 @@ test('each item is returned once, when it has finished', () => {
   expect(keys(transcript, { status, items: second })).toEqual([]);
 });
 
-test('the end of a turn finishes all its items, and is returned once', () => {
+test('when a turn ends, all its items have finished, and the end is returned once', () => {
   const transcript = new Transcript();
   const items = [thought('a', 'complete'), thought('b', 'update')];
   expect(keys(transcript, { status: 'aborted', items })).toEqual(['item a', 'item b', 'end']);
   expect(keys(transcript, { status: 'aborted', items })).toEqual([]);
 });
 
-test('a permission request is returned while it waits, and again with its outcome', () => {
+test('a permission request is returned while it waits, and returned again with its outcome', () => {
   const transcript = new Transcript();
   const request: UpsertObject = {
     ...thought('q', 'create'),

@@ -13,7 +13,9 @@ export type TranscriptLine =
 export class Transcript {
   readonly #returned = new Set<string>();
 
-  /** The lines that earlier calls have not returned. An item is returned when the item or its turn has ended. */
+  /**
+   * Returns the lines that earlier calls have not returned. An item is returned when the item or its turn has ended.
+   */
   read({ turns }: { turns: readonly JoinedTurn[] }): TranscriptLine[] {
     return turns.flatMap((turn) => this.#readTurn(turn));
   }

@@ -2,8 +2,8 @@ import type { LiminalClient, SessionView } from '@liminal/client';
 import { errors, reported } from './errors.ts';
 
 /**
- * Calls `isDone` with a session's view now and after each change, until it returns true or `signal` is aborted. Rejects
- * if the session cannot be opened or is deleted, or if the server rejects the token.
+ * Calls `isDone` with a session's view, now and after each change, until `isDone` returns true or `signal` is aborted.
+ * Rejects if the session cannot be opened or is deleted, or if the server rejects the token.
  */
 export async function watch(
   client: LiminalClient,

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectLines } from '../src/acp/line-connection.ts';
 
-/** Starts a server that handles every connection with `handle`. */
+/** Starts a server that calls `handle` for every connection. */
 async function place(handle: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -23,7 +23,7 @@ const agreed = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: acp-lines\r\n\r\n';
 test.each([
   ['is about to end', 'HTTP/1.1 503 Service Unavailable\r\n\r\n{}'],
   ['closes the connection', ''],
-])('a server that %s counts as not running', async (_, text) => {
+])('a server that %s is treated as a server that does not run', async (_, text) => {
   const refused = connectLines(await answers(text), () => {});
   await expect(refused).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
@@ -31,14 +31,17 @@ test.each([
 test.each([
   ['{"error":{"code":"UNAUTHORIZED","message":"Who are you?"}}', 'Who are you?'],
   ['not JSON', 'The server does not accept ACP clients: HTTP/1.1 401 Unauthorized.'],
-])('a refusal is reported with the server’s message: %s', async (body, message) => {
-  const where = await answers(`HTTP/1.1 401 Unauthorized\r\n\r\n${body}`);
-  const error: unknown = await connectLines(where, () => {}).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ message });
-  expect(error).not.toHaveProperty('code');
-});
+])(
+  'if the server refuses the connection, the server’s message is reported: %s',
+  async (body, message) => {
+    const where = await answers(`HTTP/1.1 401 Unauthorized\r\n\r\n${body}`);
+    const error: unknown = await connectLines(where, () => {}).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message });
+    expect(error).not.toHaveProperty('code');
+  },
+);
 
-test('lines arrive whole, even if they come in pieces or together with the response', async () => {
+test('lines arrive complete, even if a line arrives in several parts or together with the response', async () => {
   const heard: string[] = [];
   const pieces = [`${agreed}{"a":`, '1}\n{"b"', ':"ü', '"}\n', '{"c":3}\n{"d":4}\n'];
   const where = await place((socket) => {
@@ -53,7 +56,7 @@ test('lines arrive whole, even if they come in pieces or together with the respo
   expect(heard).toEqual(['{"a":1}', '{"b":"ü"}', '{"c":3}', '{"d":4}']);
 });
 
-test('a closed connection has sent all earlier lines', async () => {
+test('before a connection closes, it has sent all earlier lines', async () => {
   const received = Promise.withResolvers<number>();
   const where = await place((socket) => {
     let bytes = 0;

@@ -26,7 +26,7 @@ describe('without a server', () => {
     return editor;
   };
 
-  test('two simultaneous editors start one server, which keeps running for the next editor', async () => {
+  test('if two editors start at the same time, one server is started, and it keeps running for the next editor', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const [a, b] = [home.editor(), home.editor()];
@@ -63,8 +63,8 @@ describe('without a server', () => {
     expect(error).toMatchObject({ code: -32_603, data: { code: 'SERVER_LOST' } });
     expect(error?.message).toContain('send the message again');
     await cancelled;
-    // ACP requires this answer to a cancelled request. The next server must not treat the answer to the old question as
-    // the answer to one of its own questions.
+    // ACP requires this answer to a cancelled request. The next server must not treat this answer as the answer to a
+    // question of its own.
     editor.send({ id: question.id!, error: { code: -32_800, message: 'Cancelled.' } });
 
     const again = editor.prompt(asking, 'approve');
@@ -78,7 +78,7 @@ describe('without a server', () => {
   });
 
   testAtLength(
-    'a server stopped during a turn is reported as an error, and not as a person’s stop',
+    'if the server is stopped during a turn, this is reported as an error, and not as a stop by a person',
     async () => {
       home = new Home();
       onTestFinished(() => home.close());
@@ -101,7 +101,7 @@ describe('without a server', () => {
     },
   );
 
-  test('a server that was stopped while no request waited is not restarted; a server that another process starts is found', async () => {
+  test('if the server is stopped while no request waits, the server is not started again; if another process starts a server, that server is found', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = await start();
@@ -116,7 +116,7 @@ describe('without a server', () => {
     expect(editor.stderr).toBe('');
   });
 
-  test('the error for an unusable data folder names the folder and says what to do', async () => {
+  test('if the data folder is unusable, the error contains the folder’s path and says what to do', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const folder = join(import.meta.filename, 'data');
@@ -127,7 +127,7 @@ describe('without a server', () => {
     );
   });
 
-  test('a server that cannot start is reported in one sentence', async () => {
+  test('if the server cannot start, one sentence reports this', async () => {
     home = new Home();
     onTestFinished(() => home.close());
     const editor = home.editor(['--agent', 'demo', '--config', join(home.folder, 'none.json')]);
@@ -163,7 +163,7 @@ describe('with a server', () => {
     await home.close();
   });
 
-  test('acp uses the running server, whose other clients see the session', async () => {
+  test('`acp` uses the running server, and that server’s other clients see the session', async () => {
     const { pid } = home.server;
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
@@ -209,7 +209,7 @@ describe('with a server', () => {
     expect([one.received, one.problems]).toEqual([[], []]);
   });
 
-  test('when an editor leaves, its turn continues, and the editor’s last message has reached the server', async () => {
+  test('when an editor leaves, the editor’s turn continues, and the editor’s last message has reached the server', async () => {
     const a = home.editor();
     await a.initialize();
     const sessionId = await a.newSession(home.project);
@@ -238,7 +238,7 @@ describe('with a server', () => {
     expect(a.agentText(sessionId)).toContain('You allowed it');
     await eventually(() => b.agentText(sessionId)).toBe(a.agentText(sessionId));
     expect(b.received.filter(({ method }) => method === '$/cancel_request')).toEqual([]);
-    // The client that did not send the message also gets the message.
+    // The client that did not send the message also receives it.
     const kinds = (one: AcpEditor) => one.updates(sessionId).map((update) => update.sessionUpdate);
     expect(kinds(b)).toContain('user_message_chunk');
     const talk = (one: AcpEditor) =>
@@ -258,7 +258,7 @@ describe('with a server', () => {
     expect(a.stderr).toBe('');
   });
 
-  test('an image of 20 MiB passes both ways; a message over the limit is refused, and the connection continues', async () => {
+  test('an image of 20 MiB can be sent in both directions; a message over the limit is refused, and the connection continues', async () => {
     const a = await editor();
     const sessionId = await a.newSession(home.project, instant);
     const bytes = Buffer.alloc(20 * 1024 * 1024);

@@ -1,4 +1,4 @@
-/** Sessions in the agents' own stores, as a page lists them: listing them starts no program. */
+/** Sessions in the agents' own stores, as a page lists them. Listing these sessions starts no program. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testAtLength } from '@liminal/testkit/at-length';
@@ -78,7 +78,7 @@ async function openPage(server: Server): Promise<string[]> {
   return listed;
 }
 
-test('INV-8: opening a page starts no agent, and a request for an agent’s sessions lists and stores these sessions', async () => {
+test('INV-8: if a page is opened, no agent is started; if a page asks for an agent’s sessions, they are listed and stored', async () => {
   const server = await home.serve();
   expect(await openPage(server)).toEqual([]);
   const { body: catalogue } = await ask(server, 'GET', '/api/agents');
@@ -116,18 +116,21 @@ test('INV-8: opening a page starts no agent, and a request for an agent’s sess
   expect(started()).toEqual([0, 1, 0]);
 });
 
-testAtLength('fork and steer accept a session that only the agent’s own store has', async () => {
-  const server = await home.serve();
-  await ask(server, 'POST', '/api/agents/two/sessions');
-  const fork = await home.play('fork', 'two-old');
-  expect(fork).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(fork.stderr).toContain('two cannot fork its sessions.');
-  const steer = await home.play('steer', 'two-old', 'A word.');
-  expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
-});
+testAtLength(
+  'fork and steer accept a session that exists only in the agent’s own store',
+  async () => {
+    const server = await home.serve();
+    await ask(server, 'POST', '/api/agents/two/sessions');
+    const fork = await home.play('fork', 'two-old');
+    expect(fork).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(fork.stderr).toContain('two cannot fork its sessions.');
+    const steer = await home.play('steer', 'two-old', 'A word.');
+    expect(steer).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
+  },
+);
 
-test('while an agent runs for one session, its other sessions are also listed', async () => {
+test('while an agent runs for one session, the agent’s other sessions are also listed', async () => {
   const server = await home.serve();
   const headers = {
     authorization: `Bearer ${server.token}`,

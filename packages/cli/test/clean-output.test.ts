@@ -11,14 +11,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Command, Home } from './command.ts';
 
 /**
- * Text that sets the window title and the clipboard and clears the screen, with 8-bit C1 controls, reversed text and
- * zero-width characters.
+ * Text that sets the window title, writes the clipboard and clears the screen, and that contains 8-bit C1 controls,
+ * reversed text and zero-width characters.
  */
 const nasty =
   '\u001b]0;t\u0007\u001b]52;c;cm0=\u001b\\\u001b[2J\u009b2J\u009d52;c;x\u009c\u202egnp\u200b\u{e0041}';
 /**
- * Byte sequences (UTF-8) that no output may contain: controls except line feed and tab, C1, direction marks, zero
- * width, tags.
+ * Byte sequences (UTF-8) that no output may contain: control characters except line feed and tab, C1 controls,
+ * direction marks, zero-width characters, tags.
  */
 const forbidden =
   /[^\P{Cc}\n\t]|[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u;
@@ -78,7 +78,10 @@ afterAll(async () => {
 
 const run = (...args: string[]) => home.start(['run', ...args, '--agent', 'nasty']);
 
-/** Resolves with the command's exit code, after checking that neither of its outputs contains forbidden bytes. */
+/**
+ * Runs the command to its end and checks that neither of its outputs contains forbidden bytes. Resolves with the exit
+ * code.
+ */
 async function ended(command: Command): Promise<number> {
   const code = await command.exitCode;
   expect(forbidden.exec(command.stdout)?.[0]).toBeUndefined();
@@ -86,7 +89,7 @@ async function ended(command: Command): Promise<number> {
   return code;
 }
 
-test('SAFE: run and tail output no terminal controls, and tail --json escapes them', async () => {
+test('SAFE: `run` and `tail` print no terminal controls, and `tail --json` escapes them', async () => {
   const command = run('go');
   expect(await command.exitCode).toBe(0);
   const said = 'Hello ‹U+202E›gnp‹U+200B›‹U+E0041›, 👩🏽‍💻 می‌خواهم. ';
@@ -122,7 +125,7 @@ test('SAFE: run and tail output no terminal controls, and tail --json escapes th
 const isApproval = (item: UpsertObject | undefined) => item?.type === 'approval';
 
 testAtLength(
-  'SAFE: errors of an agent or of a command line cannot control a terminal',
+  'SAFE: errors that contain text of an agent or of a command line cannot control a terminal',
   async () => {
     const failed = run('fail');
     expect(await ended(failed)).toBe(1);

@@ -1,4 +1,4 @@
-/** The command line as a person runs it: a separate process with its own home folder. */
+/** Runs the command line as a person does: as a separate process with its own home folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -14,12 +14,12 @@ import { PseudoTerminal } from './pseudo-terminal.ts';
 const main = fileURLToPath(new URL('../bin/liminal.js', import.meta.url));
 const many = fileURLToPath(new URL('many-commands.ts', import.meta.url));
 
-/** `expect.poll` with a timeout that suits a busy machine. */
+/** Like `expect.poll`, with a timeout that suits a busy machine. */
 export function eventually<T>(look: () => T | Promise<T>) {
   return expect.poll(look, { timeout: 60_000 });
 }
 
-/** A home folder with a project and a data folder in it, and all processes started in it. */
+/** A home folder that contains a project and a data folder, and all processes that were started in this home folder. */
 export class Home {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-cli-')));
   readonly project = join(this.folder, 'project');
@@ -47,7 +47,7 @@ export class Home {
     return terminal;
   }
 
-  /** An editor that runs `liminal acp` with these flags. */
+  /** Starts an editor that runs `liminal acp` with these flags. */
   editor(args: string[] = ['--agent', 'demo'], env: NodeJS.ProcessEnv = {}): AcpEditor {
     const editor = new AcpEditor({
       command: process.execPath,
@@ -59,12 +59,12 @@ export class Home {
     return editor;
   }
 
-  /** The server that runs on the data folder, no matter who started it. */
+  /** Returns the server that runs on the data folder, no matter which process started it. */
   get server(): ServerFile {
     return JSON.parse(readFileSync(join(this.data, 'server.json'), 'utf8')) as ServerFile;
   }
 
-  /** Stops the server that runs on the data folder, no matter who started it. */
+  /** Stops the server that runs on the data folder, no matter which process started it. */
   async endServer(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { pid } = this.server;
     process.kill(pid, signal);
@@ -72,8 +72,8 @@ export class Home {
   }
 
   /**
-   * Runs a command line to its end in a process that runs one such command line after another, because starting a
-   * process is slow. Use `play` for variants of a test that starts a process.
+   * Runs a command line to its end in a process that runs many such command lines, one after another, because starting
+   * a process is slow. To test variants in a process of their own, use `play`.
    */
   async play(...args: string[]): Promise<Outcome> {
     this.#many ??= new ManyCommands(this.project, this.#env);
@@ -102,7 +102,7 @@ export class Home {
     await Promise.all(this.#editors.map((editor) => editor.kill()));
     await Promise.all(this.#terminals.map((terminal) => terminal.end()));
     await Promise.all(this.#started.map((command) => command.end('SIGTERM')));
-    // A server that an editor started.
+    // An editor may have started the server.
     if (existsSync(join(this.data, 'server.json')) && isAlive(this.server.pid)) {
       await this.endServer();
     }
@@ -132,11 +132,11 @@ export interface Server {
   token: string;
 }
 
-/** A client of a server; close it after use. */
+/** Returns a client of a server. The test must close the client after use. */
 export const clientOf = ({ url, token }: Pick<Server, 'url' | 'token'>): LiminalClient =>
   createClient({ baseUrl: url, token });
 
-/** Makes a session of the demo with these prompts, through the client instead of commands. */
+/** Makes a session of the demo with these prompts. Uses the client instead of commands. */
 export async function createSessionWithTurns(
   { requests }: LiminalClient,
   projectDir: string,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-test('without a repository the reason is printed', async () => {
+test('if the project is not in a repository, the reason is printed', async () => {
   expect(await home.play('diff', sessionId)).toMatchObject({
     exitCode: 1,
     stdout: '',
@@ -33,7 +33,7 @@ test('without a repository the reason is printed', async () => {
   });
 });
 
-test('each changed file is printed with its lines, with only its counts, or as JSON', async () => {
+test('each changed file is printed: with its lines, with only its counts, or as JSON', async () => {
   git('init', '-q', '-b', 'main');
   write('a.ts', 'one\ntwo\nthree\n');
   write('old.ts', 'the same content\n');

@@ -1,4 +1,4 @@
-/** `run --add-dir`, `directories`, `setup` and `aside`, with the real Claude Code. */
+/** Tests `run --add-dir`, `directories`, `setup` and `aside` with the real Claude Code. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { claudeEnvironment, reply, startMessagesApi } from '@liminal/testkit';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await api.close();
 });
 
-test('run starts a session with folders, and directories lists and changes them', async () => {
+test('`run` starts a session with additional folders, and `directories` lists and changes them', async () => {
   const folders = ['first', 'second'].map((name) => join(home.folder, name));
   for (const folder of folders) mkdirSync(folder);
   const [first = '', second = ''] = folders.map((folder) => realpathSync(folder));

@@ -36,7 +36,7 @@ async function scripted(script: AgentScript) {
   return { control, entry: { command, args, env } };
 }
 
-test('doctor starts each configured agent, and reports the agent’s answer and missing defaults, or the reason why the agent cannot run', async () => {
+test('doctor starts each configured agent, and reports the agent’s answer and the defaults that it lacks, or the reason why the agent cannot run', async () => {
   const modes = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }] };
   const [fits, picky, silent] = await Promise.all([
     scripted({ initialize: { authMethods: [{ id: 'key', name: 'Log in' }] }, outlivesStdin: true }),
@@ -80,7 +80,7 @@ test('doctor starts each configured agent, and reports the agent’s answer and 
   expect(fits.control.received.map(({ method }) => method)).toEqual(['initialize']);
 });
 
-test('doctor requests the list of models from each model server, says what to do on a failure, and prints no key', async () => {
+test('doctor requests the list of models from each model server. If a request fails, doctor says what to do. It prints no key', async () => {
   const api = await startChatCompletionsApi({ script: [], models: ['a', 'b', 'c', 'd'] });
   const port = await freePort();
   const on = (baseUrl: string, more: object = {}) => ({ type: 'openai', baseUrl, ...more });
@@ -142,7 +142,7 @@ test('doctor finds the user’s own Codex and Claude Code, even if npm has put L
   expect(command.stdout).toContain(`Agent claude-code: Claude Code 9.9.9 (${join(bin, 'claude')})`);
 });
 
-test('doctor reports the shared Redis and database, and fails if one of them or the data folder cannot be used', async () => {
+test('doctor reports the state of the shared Redis and database, and fails if one of them or the data folder cannot be used', async () => {
   const [redis, database] = await Promise.all([testRedis(), testPostgres()]);
   const shared = { LIMINAL_REDIS_URL: redis.url, LIMINAL_DATABASE_URL: database.url };
   const command = home.start(['doctor', '--port', '0'], shared);

@@ -1,4 +1,4 @@
-/** A session as a file, exported and imported with the commands. */
+/** Exports a session to a file, and imports the file, with the commands. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await other.close();
 });
 
-test('a session moves from one server to another in a file without secrets, which only its owner can read', async () => {
+test('a session can be moved to another server in a file that contains no secrets and that only its owner can read', async () => {
   const planted = plantedSecrets.map(({ around, secret }) => around.replace('¤', () => secret));
   const prompt = ['fix', ...planted, `my ${known} and ${server.token}`].join('\n');
   const sessionId = await createSessionWithTurns(client, home.project, prompt);
@@ -70,7 +70,7 @@ test('a session moves from one server to another in a file without secrets, whic
   far.close();
 });
 
-test('a failed export or import prints a sentence, and leaves no file', async () => {
+test('a failed export or import prints one sentence, and leaves no file', async () => {
   const file = join(home.folder, 'none.jsonl');
   const unknown = await home.play('export', 'nobody', '--out', file);
   expect(unknown).toMatchObject({
@@ -87,7 +87,7 @@ test('a failed export or import prints a sentence, and leaves no file', async ()
     const newer = await home.play(command, file);
     expect(newer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('newer Liminal') });
   }
-  // The file is large and not an export: the server reads the file to its end and reports the error.
+  // The file is large and is not an export. The server reads the file to its end and reports the error.
   writeFileSync(file, 'x'.repeat(20 * 1024 * 1024));
   const strange = await home.play('import', file);
   expect(strange).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('first line') });

@@ -1,4 +1,4 @@
-/** Model servers behind gateways: required headers, and models that the server does not list. */
+/** Model servers behind gateways. A gateway may require headers, and may not list its models. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -44,7 +44,9 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const kinds = ['Chat Completions', 'Responses', 'Messages'] as const;
 
-/** Starts a model server that answers `Done.`; returns the server and its entry in the configuration. */
+/**
+ * Starts a model server that replies `Done.` to every request. Returns the server, and its entry for the configuration.
+ */
 async function start(kind: (typeof kinds)[number]) {
   if (kind === 'Messages') {
     const api = await startMessagesApi({ script: [reply(text('Done.'))] });
@@ -60,7 +62,7 @@ async function start(kind: (typeof kinds)[number]) {
 }
 
 test.each(kinds)(
-  'with %s, the headers of the configuration are sent, and override Liminal’s own headers',
+  'with %s, the headers in the configuration are sent, and override Liminal’s own headers',
   async (kind) => {
     const { api, entry } = await start(kind);
     const headers = {
@@ -82,7 +84,7 @@ test.each(kinds)(
 const secret = 'gateway-secret-0123456789';
 
 test.each(kinds)(
-  'SAFE: with %s, a redirect to another server is refused, and no output shows secret headers',
+  'SAFE: with %s, a redirect to another server is refused, and no output contains secret headers',
   async (kind) => {
     let asked = 0;
     const other = await serve((_request, response) => {
@@ -127,7 +129,7 @@ test.each([
   expect(command.stderr).toMatch(said);
 });
 
-test('SAFE: a variable used in a header is hidden from commands of the model', async () => {
+test('SAFE: if a header uses a variable, commands of the model do not get this variable', async () => {
   const api = await startChatCompletionsApi({
     script: [
       chat.answer(chat.call('bash', { command: 'echo "<$GATE|$OTHER>"' })),
@@ -148,7 +150,7 @@ test('SAFE: a variable used in a header is hidden from commands of the model', a
 test.each([
   ['has no list', 404],
   ['lists no models', 200],
-])('a server that %s gets requests for a model whose id a person gives', async (_, status) => {
+])('if a server %s, a person can still use a model of this server by its id', async (_, status) => {
   const models: unknown[] = [];
   const url = await serve((request, response) => {
     if (request.method === 'GET') {

@@ -1,4 +1,4 @@
-/** Agents that try to use Liminal's own files, in a project that contains the data folder. */
+/** Agents that try to read or change Liminal's own files, in a project that contains the data folder. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await agent.control.close();
 });
 
-test('SAFE: Liminal refuses its own files to an ACP agent', async () => {
+test('SAFE: Liminal refuses an ACP agent’s requests for Liminal’s own files', async () => {
   const before = files.map((name) => readFileSync(join(home.data, name), 'utf8'));
   const { requests } = client;
   const { sessionId } = await requests.createSession({ cliType: 'nosy', projectDir: home.folder });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from './command.ts';
 
 const source = new URL('../src/terminal/lost-lines.ts', import.meta.url).href;
-/** A program that copies each line of its input to its log, and reports lost lines in the log. */
+/** A program that copies each line of its input to its log, and that reports lost lines in the same log. */
 const program = `
   import { createInterface } from 'node:readline';
   import { LostLines } from '${source}';
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('SAFE: lines that do not fit into a log file are dropped and counted, even if a part of a line fits, and later lines are whole', async () => {
+test('SAFE: a line that does not fit into a log file is dropped and counted, even if a part of the line fits, and later lines are complete', async () => {
   const log = join(folder, 'server.log');
   const output = openSync(log, 'a');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

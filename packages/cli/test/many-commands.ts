@@ -1,6 +1,6 @@
 /**
- * Runs command lines one after another in one process. Each command line is a line of JSON on standard input, and its
- * outcome a line of JSON on standard output.
+ * Runs command lines one after another in one process. Reads each command line as a line of JSON from standard input.
+ * Writes its outcome as a line of JSON to standard output.
  */
 import { createInterface } from 'node:readline';
 import { main } from '../src/program.ts';
@@ -12,7 +12,7 @@ for (const emitter of [process, ...outputs]) emitter.setMaxListeners(0);
 const environment = { ...process.env };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  // Restore Liminal's own variables, which the previous command has removed.
+  // Restore Liminal's own variables, because the previous command removed them.
   Object.assign(process.env, environment);
   const said = outputs.map((output) => {
     const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** `liminal mcp` with the real Claude Code and an MCP server of the configuration. */
+/** Tests `liminal mcp` with the real Claude Code and an MCP server of the configuration. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await api.close();
 });
 
-test('mcp lists the MCP servers of a session, and switches one off', async () => {
+test('`mcp` lists the MCP servers of a session, and switches one of them off', async () => {
   const { sessionId } = await client.requests.createSession({
     cliType: 'claude-code',
     projectDir: home.project,

@@ -1,5 +1,5 @@
 import { firstOf } from '@liminal/testkit/at-length';
-/** A bare model in the terminal. */
+/** Runs a bare model in the terminal. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,7 +24,7 @@ afterEach(() => home.close());
 const configure = (models: object): void =>
   writeFileSync(join(home.data, 'liminal.json'), JSON.stringify({ models }));
 
-test('the terminal shows that a request to a model server that cannot answer yet is retried', async () => {
+test('if a model server cannot answer yet, the terminal shows that the request is retried', async () => {
   const headers = { 'retry-after': '1' };
   const api = await startResponsesApi({
     script: [httpError(503, 'It starts.', { headers }), answer('Good morning.')],
@@ -38,7 +38,7 @@ test('the terminal shows that a request to a model server that cannot answer yet
   expect(command.stderr).toMatch(/^The model’s server .*: It starts\. Retrying in 1 s\.$/m);
 });
 
-test('a model that cannot be used is refused with a sentence that says what to do', async () => {
+test('if a model cannot be used, it is refused with a sentence that says what to do', async () => {
   const port = await freePort();
   configure({ local: { type: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` } });
   const keyless = home.start(['run', 'hi', '--agent', 'openai']);
@@ -53,7 +53,7 @@ test('a model that cannot be used is refused with a sentence that says what to d
 /** The beginning of an audio file, with bytes that are not valid text. */
 const sound = Buffer.from('UklGRgD/gApXQVZF', 'base64');
 
-test('audio reaches the model of a Chat Completions server byte for byte', async () => {
+test('an audio file reaches the model of a Chat Completions server byte for byte', async () => {
   const api = await startChatCompletionsApi({ script: [chat.answer('A bell.')] });
   configure({ local: { type: 'openai', baseUrl: api.url, model: 'm' } });
   const file = join(home.data, 'bell.wav');
@@ -72,7 +72,7 @@ test('audio reaches the model of a Chat Completions server byte for byte', async
   });
 });
 
-test('if the model’s server refuses audio, the model gets the file’s name, and the turn continues', async () => {
+test('if the model’s server refuses audio, the model gets the file’s name instead, and the turn continues', async () => {
   const refusal = chat.httpError(500, 'audio input is not supported - hint: no mmproj');
   const api = await startChatCompletionsApi({ script: [refusal, chat.answer('I hear nothing.')] });
   configure({ local: { type: 'openai', baseUrl: api.url, model: 'm', api: 'chat' } });
@@ -94,7 +94,7 @@ test.each(
     ['the Responses API', { type: 'openai', api: 'responses' }],
     ['Anthropic’s interface', { type: 'anthropic' }],
   ]),
-)('audio is refused without a request if the server has %s', async (_, speaks) => {
+)('audio is refused before a request is sent if the server has %s', async (_, speaks) => {
   const api = await startResponsesApi({ script: [] });
   configure({ local: { ...speaks, baseUrl: api.url, model: 'm' } });
   const file = join(home.data, 'bell.mp3');
@@ -109,7 +109,7 @@ test.each(
   expect(api.requests).toEqual([]);
 });
 
-test('a turn that waits for a person while its server restarts is shown as one turn, live and later', async () => {
+test('if a server restarts while its turn waits for a person, the turn is shown as one turn, both live and later', async () => {
   const touch = chat.call('bash', { command: 'touch made.txt' });
   const script = [chat.answer([chat.text('I make it.'), touch]), chat.answer('It is made.')];
   const api = await startChatCompletionsApi({ script });
@@ -152,6 +152,6 @@ test('a turn that waits for a person while its server restarts is shown as one t
     'It is made.',
   ]);
   expect(tail.stdout).not.toMatch(/turn failed|turn_ended/);
-  // Programs get all items.
+  // Programs receive all items.
   expect(json.stdout).toMatch(/"reason":"turn_ended"/);
 });

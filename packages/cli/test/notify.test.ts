@@ -1,4 +1,4 @@
-/** `liminal notify`: called by hand, and as the program that the real Codex notifies. */
+/** Tests `liminal notify`: called by hand, and as the program that the real Codex calls. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,11 +32,11 @@ const refused = (exitCode: number, named: string) => ({
   stderr: expect.stringContaining(named) as unknown,
 });
 
-/** Codex's notification about a thread and a turn. */
+/** Returns Codex's notification about a thread and a turn. */
 const said = (thread: string, turn: string, type = 'agent-turn-complete') =>
   JSON.stringify({ type, 'thread-id': thread, 'turn-id': turn, cwd: '/', 'input-messages': [] });
 
-test('FR-039-06: notify ends the running turn and prints its id, or reports that no turn runs', async () => {
+test('FR-039-06: `notify` ends the running turn and prints its id, or reports that no turn runs', async () => {
   const { home, client } = await open();
   const { requests } = client;
   const { sessionId } = await requests.createSession({
@@ -60,14 +60,14 @@ test('FR-039-06: notify ends the running turn and prints its id, or reports that
   expect(await home.play('notify', '{"type": 7}')).toEqual(
     refused(2, 'neither a session’s id nor'),
   );
-  // Codex also notifies after turns of other clients; `notify` must not treat these notifications as errors.
+  // Codex also sends notifications after turns of other clients. `notify` must not treat these notifications as errors.
   const quiet = { exitCode: 0, stdout: '', stderr: '' };
   expect(await home.play('notify', said('nobody', 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x'))).toEqual(quiet);
   expect(await home.play('notify', said(sessionId, 'x', 'something-new'))).toEqual(quiet);
 });
 
-test('notify starts no server: called by hand, it reports that no server runs; called by Codex, it prints nothing', async () => {
+test('`notify` starts no server. If no server runs, it reports this when called by hand, and prints nothing when called by Codex', async () => {
   const home = new Home();
   onTestFinished(() => home.close());
   expect(await home.play('notify', 'x')).toEqual(refused(1, 'No server runs'));
@@ -75,7 +75,7 @@ test('notify starts no server: called by hand, it reports that no server runs; c
   expect(await home.play('notify', said('x', 'y'))).toEqual(quiet);
 });
 
-/** The ids of the turns in the only thread of a Codex home, oldest first, and the thread's id. */
+/** Returns the ids of the turns in the only thread of a Codex home, oldest first, and the thread's id. */
 function storedIn(codexHome: string): { thread: string; turns: string[] } {
   const files = readdirSync(join(codexHome, 'sessions'), { recursive: true, encoding: 'utf8' });
   const rollout = files.find((file) => file.endsWith('.jsonl')) ?? '';
@@ -89,7 +89,7 @@ function storedIn(codexHome: string): { thread: string; turns: string[] } {
   return { thread: rollout.slice(-'.jsonl'.length - 36, -'.jsonl'.length), turns };
 }
 
-test('FR-039-06: a notification of the real Codex ends no later turn, and a notification about a turn that still waits ends that turn', async () => {
+test('FR-039-06: a notification of the real Codex does not end a later turn, but ends the turn that it names if that turn is still waiting', async () => {
   const never = gate();
   const api = await startResponsesApi({
     script: [answer('One.'), answer('Two.'), held(never, answer('Never.')), answer('Four.')],
@@ -132,7 +132,7 @@ test('FR-039-06: a notification of the real Codex ends no later turn, and a noti
       'thread-id': thread,
       'turn-id': turns[at],
     });
-    // The command printed nothing and succeeded.
+    // The command printed nothing and exited with 0.
     expect(said.join('').trim()).toBe('0');
   }
 

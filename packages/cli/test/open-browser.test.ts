@@ -1,4 +1,4 @@
-/** The browser that the server opens when it starts: no list of processes shows the sign-in link. */
+/** Tests the browser that the server opens when it starts. No list of processes may show the sign-in link. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A fake desktop whose browser records its own arguments and the list of processes that all users see. */
+/** A fake desktop. Its browser records the browser's own arguments and the list of processes that all users can see. */
 function desktop() {
   const [browser, seen] = [join(home.folder, 'browser'), join(home.folder, 'seen')];
   const script = `#!/bin/sh\nps -ww -eo args > '${seen}.processes'\necho "$1" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`;
@@ -33,7 +33,7 @@ function desktop() {
   return { seen, env: { DISPLAY: ':0', BROWSER: browser } };
 }
 
-test('SAFE: the browser opens a page that only its user can read, and that leads to the link', async () => {
+test('SAFE: the browser opens a page that only its user can read, and that redirects to the link', async () => {
   const { seen, env } = desktop();
   const server = home.start(['serve', '--port', '0'], env);
   await server.untilOutput(/^Liminal is at \S+$/m);
@@ -61,7 +61,7 @@ test('SAFE: the browser opens a page that only its user can read, and that leads
   expect(existsSync(dirname(page))).toBe(false);
 });
 
-test('SAFE: a link with quotes is escaped in the page, and adds no other HTML', async () => {
+test('SAFE: a link with quotes is escaped in the page, and adds no HTML to the page', async () => {
   const { seen, env } = desktop();
   for (const [name, value] of Object.entries({ ...env, HOME: home.folder }))
     vi.stubEnv(name, value);
@@ -73,8 +73,8 @@ test('SAFE: a link with quotes is escaped in the page, and adds no other HTML', 
   expect(html).toContain(`<a href="${href}">`);
 });
 
-test('a start whose browser fails asks the user to open the link', async () => {
-  // Hide the desktop entries of this machine, because one of its programs might open the page.
+test('if the browser cannot be started, the user is asked to open the link', async () => {
+  // Hide the desktop entries of this machine, because a program of this machine might open the page.
   const env = { DISPLAY: ':0', BROWSER: '/bin/false', XDG_DATA_DIRS: home.folder };
   const server = home.start(['serve', '--port', '0'], env);
   await server.untilOutput(/^No browser could be opened: open the link yourself\.$/m);

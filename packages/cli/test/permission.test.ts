@@ -1,4 +1,4 @@
-/** Permission requests in a real pseudo-terminal, of agents that try to deceive the person who is asked. */
+/** Permission requests in a real pseudo-terminal. The agents try to deceive the person who is asked. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acpAgent, type AcpAgent, chat, greeter, startChatCompletionsApi } from '@liminal/testkit';
@@ -9,7 +9,7 @@ import type { PseudoTerminal } from './pseudo-terminal.ts';
 
 const allow = { optionId: 'yes', name: 'Allow', kind: 'allow_once' };
 const reject = { optionId: 'no', name: 'Reject', kind: 'reject_once' };
-/** The text of an agent that imitates a question of Liminal. */
+/** Text of an agent. The text imitates a question of Liminal. */
 const fake = '? List the files of src\n  1  Allow\n  2  Refuse\nYour choice (1-2): ';
 const lines = (count: number, text: string) =>
   Array.from({ length: count }, (_, at) => `${text} ${at + 1}`).join('\n');
@@ -159,11 +159,11 @@ async function asked(prompt: string, agentType = 'nasty'): Promise<PseudoTermina
   return terminal;
 }
 
-/** The rows of the question, from the first marked row on. */
+/** Returns the rows of the question, from the first row with a mark on. */
 const question = ({ rows }: PseudoTerminal) =>
   rows.slice(rows.findIndex((row) => /^[│?]/.test(row)));
 
-/** The rows of the question without the mark `│`: only Liminal may have written them. */
+/** Returns the rows of the question without the mark `│`. Only Liminal may have written these rows. */
 function unmarked(terminal: PseudoTerminal): string[] {
   return question(terminal).filter((row) => !/^(?: {2})?│ /.test(row));
 }
@@ -176,7 +176,7 @@ async function answered(terminal: PseudoTerminal, line: string): Promise<string>
 
 const own = (title: string) => [`? ${title}`, '  1  Allow', '  2  Reject', 'Your choice (1-2): '];
 
-test('SAFE: the call is shown if the request has only a title', async () => {
+test('SAFE: if a request has only a title, its call is shown', async () => {
   const terminal = await asked('call');
   expect(question(terminal)).toEqual([
     '│ Tool: execute',
@@ -187,7 +187,7 @@ test('SAFE: the call is shown if the request has only a title', async () => {
   expect(await answered(terminal, '1')).toContain('Allowed.');
 });
 
-test('SAFE: the request’s own arguments are shown, and the call’s arguments where they differ', async () => {
+test('SAFE: the arguments in the request are shown, and also the call’s arguments if they differ', async () => {
   const terminal = await asked('otherwise');
   expect(question(terminal)).toEqual([
     '│ Tool: execute',
@@ -224,7 +224,7 @@ test('SAFE: every argument is shown, and no value looks like another argument', 
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: line breaks in a title and in an option’s name are visible, and make no new rows', async () => {
+test('SAFE: line breaks in a title and in an option’s name are made visible, and start no new rows', async () => {
   const shown = fake.replaceAll('\n', '⏎');
   const title = await asked('title');
   expect(unmarked(title)[0]).toMatch(/^\? Run it⏎\? List the files of src⏎ {2}1 {2}Allow⏎/);
@@ -239,7 +239,7 @@ test('SAFE: line breaks in a title and in an option’s name are visible, and ma
   await answered(options, '2');
 });
 
-test('SAFE: text padded with spaces to the terminal’s width cannot imitate a new row', async () => {
+test('SAFE: text that is padded with spaces to the terminal’s width cannot imitate a new row', async () => {
   const terminal = await asked('wide');
   expect(unmarked(terminal).map((row) => row.slice(0, 7))).toEqual([
     '?      ',
@@ -250,7 +250,7 @@ test('SAFE: text padded with spaces to the terminal’s width cannot imitate a n
   await answered(terminal, '2');
 });
 
-test('SAFE: a command of sixty line breaks is shown whole, and the rows above the screen are counted', async () => {
+test('SAFE: a command with sixty line breaks is shown completely, and the question says how many rows are above the screen', async () => {
   const terminal = await asked('command');
   const { screen } = terminal;
   expect(screen.filter((row) => /^[?\d ]*\d? {2}\w/.test(row))).toEqual(own('').slice(1, 3));
@@ -269,7 +269,7 @@ test('SAFE: a command of sixty line breaks is shown whole, and the rows above th
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: a diff of three hundred lines is shown whole', async () => {
+test('SAFE: a diff of three hundred lines is shown completely', async () => {
   const terminal = await asked('diff');
   const rows = question(terminal);
   expect(rows).toContain('│ new file /p/a.sh');
@@ -285,7 +285,7 @@ test('SAFE: a diff of three hundred lines is shown whole', async () => {
   await answered(terminal, '2');
 });
 
-test('SAFE: rows of the agent’s description are marked as text of the agent', async () => {
+test('SAFE: the rows of the agent’s description are marked as text of the agent', async () => {
   const terminal = await asked('description');
   expect(question(terminal)).toEqual([
     '│ Why not?',
@@ -307,7 +307,7 @@ test('SAFE: a secret answer is hidden while it is typed, reaches the agent, and 
   expect(kept).not.toContain('sk-hidden');
 });
 
-test('SAFE: the real name of an MCP server’s tool is shown, and every argument', async () => {
+test('SAFE: for a tool of an MCP server, the tool’s real name and every argument are shown', async () => {
   const terminal = await asked('Erase it.', 'local');
   const rows = question(terminal);
   expect(rows).toContain('│ name: prod/main');
@@ -345,7 +345,7 @@ test('SAFE: a line typed before the question was on the screen does not answer t
   expect(await answered(terminal, '2')).toContain('Rejected.');
 });
 
-test('SAFE: a call that its agent changes during the question is shown and asked again', async () => {
+test('SAFE: if an agent changes a call during the question, the changed call is shown and the question is asked again', async () => {
   const terminal = await asked('changed');
   agent.control.open('change');
   await terminal.shows(/The agent has changed its request:[^]*Your choice \(1-2\): $/);

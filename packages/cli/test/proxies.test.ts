@@ -1,4 +1,7 @@
-/** All outgoing requests use the environment's proxy. Only the proxy can resolve the host names of these tests. */
+/**
+ * All requests to other machines must use the environment's proxy. Only the proxy can resolve the host names of these
+ * tests.
+ */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -77,7 +80,7 @@ const pinging: RequestListener = (request, response) => {
 
 const names = ['models', 'tools', 'pages', 'spans', 'langfuse', 'traceloop'];
 
-/** A certificate for all names, of an unknown authority. */
+/** A certificate for all names, issued by an unknown authority. */
 function certificate() {
   const [cert, key] = [join(home.folder, 'certificate.pem'), join(home.folder, 'key.pem')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -90,7 +93,7 @@ function certificate() {
   return { file: cert, key: readFileSync(key), cert: readFileSync(cert) };
 }
 
-/** Starts TLS in front of a server, and returns its port. */
+/** Starts a TLS server in front of a server, and returns its port. */
 async function behindTls(port: number, tls: { key: Buffer; cert: Buffer }): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTlsServer(tls, (socket) => {
@@ -115,7 +118,7 @@ const variablesOf = {
 };
 
 test.each(['http', 'https'] as const)(
-  'models, MCP servers, pages and spans at %s URLs are reached through the proxy',
+  'models, MCP servers, pages and receivers of spans at %s URLs are reached through the proxy',
   async (scheme) => {
     const api = ending(
       await startChatCompletionsApi({
@@ -222,7 +225,7 @@ test('every API of models is reached through the proxy', async () => {
   }
 });
 
-test('a Convex deployment and the spans of trace --send are reached through the proxy', async () => {
+test('a Convex deployment and the receiver of `trace --send` are reached through the proxy', async () => {
   const receiver = ending(await OtlpReceiver.start());
   const deployment = await serve((_, response) => {
     response.end(JSON.stringify({ status: 'success', value: 7, logLines: [] }));
@@ -299,7 +302,7 @@ test('doctor shows how each configured URL is reached, without the proxy’s pas
 test.each([
   ['that is down', undefined, /ECONNREFUSED/],
   ['that requires another password', 407, /the proxy requires another user name and password/],
-])('a proxy %s is named in every error', async (_, refusal, reason) => {
+])('every error caused by a proxy %s contains the proxy’s address', async (_, refusal, reason) => {
   const url =
     refusal === undefined
       ? `http://127.0.0.1:${await freePort()}`

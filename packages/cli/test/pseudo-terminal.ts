@@ -1,4 +1,4 @@
-/** A command in a pseudo-terminal, and the screen that a person sees. */
+/** Runs a command in a pseudo-terminal, and shows the screen as a person sees it. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { spawnInTerminal } from '@liminal/testkit/spawn-in-terminal';
@@ -11,7 +11,7 @@ export class PseudoTerminal {
   readonly #exited: Promise<unknown>;
   #changed = Promise.withResolvers<void>();
   #isOver = false;
-  /** The length of the output that earlier calls of `shows` have searched. */
+  /** How much of the output earlier calls of `shows` have already searched, in characters. */
   #seen = 0;
 
   constructor(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, cols = size.cols) {
@@ -30,7 +30,7 @@ export class PseudoTerminal {
     this.#child.stdin!.write(`${line}\n`);
   }
 
-  /** Waits for a text after the text that the last call found. */
+  /** Waits for a text in the output after the text that the last call found. */
   async shows(pattern: RegExp): Promise<void> {
     for (;;) {
       const found = pattern.exec(this.output.slice(this.#seen));
@@ -43,7 +43,7 @@ export class PseudoTerminal {
     }
   }
 
-  /** All rows since the start of the program, as the terminal wraps them. */
+  /** Returns all rows since the start of the program, as the terminal wraps them. */
   get rows(): string[] {
     return this.output.split(/\r*\n/).flatMap((line) => {
       const rows: string[] = [];
@@ -54,7 +54,7 @@ export class PseudoTerminal {
     });
   }
 
-  /** The rows on the screen. */
+  /** Returns the rows on the screen. */
   get screen(): string[] {
     return this.rows.slice(-size.rows);
   }

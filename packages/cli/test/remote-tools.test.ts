@@ -44,7 +44,7 @@ async function memoryQueues(): Promise<[ToolQueue, ToolQueue]> {
 
 const Input = z.object({ text: z.string() });
 
-/** A tool with the given `run`. */
+/** Returns a tool whose `run` is the given function. */
 function toolOf(run: Tool<{ text: string }>['run'], name = 'act'): Tool {
   const tool: Tool<{ text: string }> = {
     name,
@@ -60,7 +60,7 @@ function toolOf(run: Tool<{ text: string }>['run'], name = 'act'): Tool {
 
 const done: ToolResult = { output: 'done', success: true };
 
-/** Starts a worker in this process; it ends with the test. */
+/** Starts a worker in this process. The worker ends with the test. */
 function work(queue: ToolQueue, tools: readonly Tool[], atOnce?: number) {
   const stop = new AbortController();
   const options = {
@@ -90,7 +90,7 @@ async function call(queue: ToolQueue, tool: Tool, input: unknown, options: CallO
   return remote!.run(input, context);
 }
 
-/** The message with which a call is refused; every other failure is rethrown. */
+/** Returns the message with which a call is refused. Rethrows every other failure. */
 async function refusal(calling: Promise<unknown>): Promise<string> {
   try {
     return `not refused: ${JSON.stringify(await calling)}`;
@@ -100,7 +100,7 @@ async function refusal(calling: Promise<unknown>): Promise<string> {
   }
 }
 
-/** A tool that reports when it begins, and ends on request. */
+/** Returns a tool that reports when it begins, and that ends when the test asks it to end. */
 function slowTool() {
   const begun = Promise.withResolvers<AbortSignal>();
   const goOn = Promise.withResolvers<ToolResult>();
@@ -123,7 +123,7 @@ describe.each([
   ['memory', memoryQueues],
   ['Redis', redisQueues],
 ])('tools in workers, through %s', (_name, newQueues) => {
-  test('a tool in a worker returns the same result as on the server: output, success, blocks, diffs, exit code and plan', async () => {
+  test('a tool that runs in a worker returns the same output, success, blocks, diffs, exit code and plan as on the server', async () => {
     const [queue] = await newQueues();
     const results: ToolResult[] = [
       done,
@@ -148,7 +148,7 @@ describe.each([
     }
   });
 
-  test('a call in a worker has the same title and needs the same permissions as on the server', async () => {
+  test('a call that runs in a worker has the same title and needs the same permissions as on the server', async () => {
     const [queue] = await newQueues();
     const [bash] = toolsForWorkers({});
     const [remote] = remoteTools([bash!], queue);
@@ -161,7 +161,7 @@ describe.each([
     );
   });
 
-  test('a tool in a worker shows all its output in order while it runs', async () => {
+  test('while a tool runs in a worker, all its output is shown in order', async () => {
     const [queue] = await newQueues();
     const projectDir = makeProject();
     const tools = toolsForWorkers({});
@@ -180,7 +180,7 @@ describe.each([
     expect(printed.join('')).toBe(output);
   });
 
-  test('the model gets a tool’s errors from a worker, and a fault in the worker is reported as a fault', async () => {
+  test('if a tool fails in a worker, the model gets the tool’s error; a fault of the worker itself is reported as a fault', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async ({ text }) => {
       throw text === 'wrong' ? new ToolError('Do it otherwise.') : new Error('broken');
@@ -195,12 +195,13 @@ describe.each([
     expect(await refusal(call(queue, tool, { other: '' }))).toContain('does not know this call');
   });
 
-  test('a call may be silent for any time while server and worker are alive', async () => {
+  test('while the server and the worker are alive, a call may be silent for any time', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
     onTestFinished(end);
-    // As many signs of life as fit into 1.5 times the silence after which the server or the worker counts as lost.
+    // Wait for as many signs of life as the other side sends in 1.5 times the silence after which the server or the
+    // worker is treated as lost.
     const enough = Promise.withResolvers<void>();
     let alive = Math.ceil((1.5 * patience.silentMs) / patience.aliveMs);
     const watched: ToolQueue = {
@@ -218,7 +219,7 @@ describe.each([
     expect(await calling).toEqual(done);
   });
 
-  test('a tool in a worker ends when its call is stopped', async () => {
+  test('when its call is stopped, a tool in a worker ends', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -233,7 +234,7 @@ describe.each([
     });
   });
 
-  test('a stopped call ends after a time limit even if the worker does not answer', async () => {
+  test('if the worker does not answer, a stopped call ends after a time limit', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -246,7 +247,7 @@ describe.each([
     end();
   });
 
-  test('a call that is stopped before a worker takes it never begins', async () => {
+  test('if a call is stopped before a worker takes it, the call never begins', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, {}, { signal: AbortSignal.abort() }))).toBe(
@@ -262,7 +263,7 @@ describe.each([
     expect(runs()).toBe(0);
   });
 
-  test('a call without a worker is refused, and a worker that starts later does not run it', async () => {
+  test('if no worker runs, a call is refused, and a worker that starts later does not run the call', async () => {
     const [queue] = await newQueues();
     const { tool, runs } = slowTool();
     expect(await refusal(call(queue, tool, { text: '' }))).toBe(
@@ -326,13 +327,13 @@ describe.each([
     work(queue, [one.tool], 1);
     work(queue, [two.tool], 1);
     const calls = [call(queue, one.tool, { text: '' }), call(queue, one.tool, { text: '' })];
-    // Each call waits until both calls have begun.
+    // Each call waits until both calls have begun, so both must run at the same time.
     await Promise.all([one.begun, two.begun]);
     for (const { end } of [one, two]) end();
     expect(await Promise.all(calls)).toEqual([done, done]);
   });
 
-  test('a call that the queue hands out twice begins only once', async () => {
+  test('if the queue hands out a call twice, the call begins only once', async () => {
     const [queue, other] = await newQueues();
     const { tool, begun, end, runs } = slowTool();
     const again = Promise.withResolvers<{ taskId: string; body: string }>();
@@ -357,7 +358,7 @@ describe.each([
     expect(runs()).toBe(1);
   });
 
-  test('a worker that ends first stops its calls and reports that', async () => {
+  test('if a worker ends before its calls, it stops these calls and reports that they were stopped', async () => {
     const [queue] = await newQueues();
     const tool = toolOf(async (_input, { signal, print }) => {
       print('begun');
@@ -372,7 +373,7 @@ describe.each([
     expect(await calling).toMatchObject({ output: 'stopped with the worker' });
   });
 
-  test('INV-8: a tool in a worker ends when the server of its call is lost', async () => {
+  test('INV-8: if the server of a call is lost, the call’s tool in a worker ends', async () => {
     const [queue] = await newQueues();
     const { tool, begun, end } = slowTool();
     work(queue, [tool]);
@@ -391,7 +392,7 @@ describe.each([
   });
 });
 
-/** The queue's methods as plain functions. */
+/** Returns the queue's methods as plain functions. */
 function bound(queue: ToolQueue): ToolQueue {
   return {
     offer: async (body) => queue.offer(body),
@@ -403,7 +404,7 @@ function bound(queue: ToolQueue): ToolQueue {
   };
 }
 
-test('FR-001-23: a waiting worker begins a call within 100 ms', async () => {
+test('FR-001-23: a worker that waits for calls begins a call within 100 ms', async () => {
   const [queue] = await redisQueues();
   let began = 0;
   const tool = toolOf(async () => {
@@ -417,11 +418,11 @@ test('FR-001-23: a waiting worker begins a call within 100 ms', async () => {
     await call(queue, tool, { text: '' });
     took.push(began - called);
   }
-  // Other programs of the machine may delay some calls.
+  // Other programs on this machine may delay some calls.
   expect(took.toSorted((a, b) => a - b)[4]).toBeLessThan(100);
 });
 
-test('tools that run programs or take long run in workers, and all other tools on the server', async () => {
+test('tools that run programs or take a long time run in workers; all other tools run on the server', async () => {
   const folder = makeProject();
   const [queue] = await memoryQueues();
   const offered: string[] = [];

@@ -1,4 +1,4 @@
-/** `liminal rewind` with the real Claude Code, which keeps copies of the files that it edits. */
+/** Tests `liminal rewind` with the real Claude Code, which keeps copies of the files that it edits. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -38,7 +38,7 @@ const onDisk = () =>
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   });
 
-test('rewind lists the files that it would restore, asks, and restores them', async () => {
+test('`rewind` lists the files that it would restore, asks for confirmation, and restores the files', async () => {
   const { requests } = client;
   const { sessionId } = await requests.createSession({
     cliType: 'claude-code',
@@ -80,7 +80,7 @@ test('rewind lists the files that it would restore, asks, and restores them', as
   });
 });
 
-test('conversation and files are rewound together, a message reports this, and the conversation continues with another message, even after a restart of the agent', async () => {
+test('conversation and files can be rewound together: a message reports this, and the conversation continues with the next message, even after a restart of the agent', async () => {
   const { requests } = client;
   const whole = { status: 'complete' } as const;
   const settled = async (sessionId: string, count: number) => {
@@ -123,7 +123,7 @@ test('conversation and files are rewound together, a message reports this, and t
   };
   expect(heard()).toEqual(['One.', 'Answer 1.', 'Two, otherwise.']);
 
-  // The agent starts anew.
+  // The agent is started again.
   await requests.kill(sessionId);
   await requests.send(sessionId, 'Go on.');
   await settled(sessionId, 6);
@@ -144,7 +144,7 @@ test.each([
   [['--turn', '1', '--yes', '--send', 'Hello'], 2, /--scope/],
   [['--yes'], 2, /--turn/],
 ])(
-  'rewind %j for an agent without rewind is refused in a sentence',
+  '`rewind %j` is refused with a sentence if the agent does not support rewinding',
   async (args, exitCode, problem) => {
     const sessionId = await createSessionWithTurns(client, home.project, 'fix');
     const outcome = await home.play('rewind', sessionId, ...args);

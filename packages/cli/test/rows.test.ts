@@ -1,4 +1,4 @@
-/** Every command, with line breaks in all texts of agents and people: no line break makes a new row. */
+/** Runs every command with line breaks in all texts of agents and people. No line break may start a new row. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientOf, Home } from './command.ts';
 
 const evil = 'a text\r\nEVIL row\nEVIL again';
-/** Matches a row that begins with the text after a line break: such a row must not occur. */
+/** Matches a row that begins with the text after a line break. Such a row must not occur in the output. */
 const evilRow = /^\s*EVIL/m;
 
 let home: Home;
@@ -80,8 +80,8 @@ afterAll(async () => {
 });
 
 /**
- * The commands that print texts of agents or people, in the order of the tests, each with a text that must be in its
- * output.
+ * The commands that print texts of agents or people, in the order of the tests. With each command is a text that its
+ * output must contain.
  */
 const printing: Record<string, { args: () => string[]; code: number; shows: RegExp }> = {
   run: { args: () => ['run', evil, '--session', sessionId], code: 0, shows: /rejected: a text⏎/ },
@@ -124,7 +124,7 @@ const printing: Record<string, { args: () => string[]; code: number; shows: RegE
 };
 
 test.each(Object.entries(printing))(
-  'SAFE: %s makes no row from a line break',
+  'SAFE: with %s, a line break in a text starts no new row',
   async (_, { args, code, shows }) => {
     const { exitCode, stdout, stderr } = await home.play(...args());
     expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: code });
@@ -134,7 +134,7 @@ test.each(Object.entries(printing))(
   },
 );
 
-test('SAFE: tail makes no row from a line break', async () => {
+test('SAFE: with `tail`, a line break in a text starts no new row', async () => {
   const tail = home.start(['tail', sessionId]);
   await tail.untilOutput(/! The turn failed/);
   tail.signal('SIGINT');
@@ -145,7 +145,7 @@ test('SAFE: tail makes no row from a line break', async () => {
   expect(tail.stdout).not.toMatch(evilRow);
 });
 
-test('SAFE: delete asks about a title in one row', async () => {
+test('SAFE: if `delete` asks for confirmation, the session’s title is in one row', async () => {
   const terminal = home.atTerminal(['delete', sessionId]);
   await terminal.shows(/y\/N: $/);
   expect(terminal.output).toMatch(/^\? Delete “a text⏎EVIL row⏎EVIL again” permanently\?/m);
@@ -153,7 +153,7 @@ test('SAFE: delete asks about a title in one row', async () => {
   await terminal.exited;
 });
 
-/** Commands that print no text of agents or people, or run until a signal. */
+/** Commands that have no test in this file: they print no text of agents or people, or run until a signal. */
 const others = [
   'serve',
   'link',
@@ -165,7 +165,7 @@ const others = [
   'unarchive',
 ].concat('unpin', 'help');
 
-test('every command has a test here, or is in the list of commands without one', async () => {
+test('every command has a test in this file, or is in the list of commands without a test', async () => {
   const { stdout } = await home.play('--help');
   const [, listed = ''] = /^Commands:\n([^]*)/m.exec(stdout) ?? [];
   const names = [...listed.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name);

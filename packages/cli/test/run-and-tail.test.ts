@@ -35,7 +35,7 @@ const sessionOf = async (command: Command) => (await command.untilOutput(/^Sessi
 
 const state = async (sessionId: string) => (await client.requests.status(sessionId)).state;
 
-test('a run makes a session on the server, and a permission request that nobody can answer is rejected', async () => {
+test('`run` makes a session on the server, and a permission request that nobody can answer is rejected', async () => {
   const command = demo('approve');
   const sessionId = await sessionOf(command);
   expect(await command.exitCode).toBe(0);
@@ -51,7 +51,7 @@ test.each([
   ['an unknown session', 'nobody', ['run', 'hi', '--session', 'nobody']],
   ['a wrong setting', 'pace', ['run', 'hi', '--agent', 'demo', '--set', 'pace=never']],
   ['an unknown session to follow', 'nobody', ['tail', 'nobody']],
-])('a command with %s is refused in a sentence', async (_, named, args) => {
+])('a command with %s is refused with a sentence', async (_, named, args) => {
   const { exitCode, stdout, stderr } = await home.play(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
   expect(stderr).toContain(named);
@@ -68,7 +68,7 @@ test('SIGINT stops the turn', async () => {
   await eventually(() => state(sessionId)).toBe('idle');
 });
 
-test('after SIGINT, a run whose turn has begun leaves the queue paused, as the list shows, and a run whose turn waits has removed its message from the queue', async () => {
+test('after SIGINT, a run whose turn has begun leaves the queue paused, and the list shows this; a run whose turn is still waiting removes its message from the queue', async () => {
   const command = demo('slow', 'normal');
   const sessionId = await sessionOf(command);
   await command.untilOutput(/Demo, recorded/);
@@ -89,7 +89,7 @@ test('after SIGINT, a run whose turn has begun leaves the queue paused, as the l
   await eventually(async () => (await client.requests.history(sessionId)).turns.length).toBe(2);
 });
 
-test('tail follows a session until a signal, as lines or as JSON', async () => {
+test('`tail` follows a session until a signal, and prints lines or JSON', async () => {
   const sessionId = await createSessionWithTurns(client, home.project, 'plan');
   const [tail, json] = [home.start(['tail', sessionId]), home.start(['tail', sessionId, '--json'])];
   await tail.untilOutput(/^> plan$/m);
@@ -123,7 +123,7 @@ test('a command with another token is refused with a message', async () => {
   expect(command.stderr).toContain('token');
 });
 
-test('doctor reports which agents can run, or why not, and finds the running server', async () => {
+test('doctor reports which agents can run and why the other agents cannot run, and finds the running server', async () => {
   const command = home.start(['doctor']);
   expect(await command.exitCode).toBe(0);
   expect(command.stdout).toMatch(/^ok {4}Node 24\./m);
@@ -153,7 +153,7 @@ const sessions = async () =>
     one.sessions.map(({ sessionId }) => sessionId),
   );
 
-/** The attachments of the session's first message, from the server. */
+/** Returns the attachments of the session's first message, as the server has stored them. */
 async function blocksOf(sessionId: string): Promise<ContentBlock[]> {
   const { entries } = await client.requests.history(sessionId);
   const said = entries.find((item) => item.type === 'message' && item.origin === 'user');
@@ -168,7 +168,7 @@ async function bytesOf(block: ContentBlock): Promise<Buffer> {
 describe('run --attach', () => {
   const prompts = { 'with words': 'explain', 'without words': '' };
   test.each(partOf(prompts, ['without words']))(
-    'run --attach sends files %s, with types from their content or their name',
+    'run --attach sends files %s, and derives each file’s type from its content or its name',
     async (_, prompt) => {
       const sound = Uint8Array.from([255, 251, 0, 1]);
       write('shot', png);
@@ -195,7 +195,7 @@ describe('run --attach', () => {
     ['a folder', '.', /"." is not a file/],
     ['an empty file', 'empty.txt', /"empty.txt" is empty/],
     ['a file that is too large', 'large.bin', /"large.bin" has 21 MiB, but the limit is 20 MiB/],
-  ])('reports the problem of %s, and starts nothing', async (_, file, sentence) => {
+  ])('run --attach reports the problem of %s, and starts nothing', async (_, file, sentence) => {
     write('empty.txt', '');
     write('large.bin', '');
     truncateSync(join(home.project, 'large.bin'), 21 * 1024 * 1024);
@@ -207,7 +207,7 @@ describe('run --attach', () => {
     expect(await sessions()).toEqual(before);
   });
 
-  test('run --attach prints the agent’s message about a file that the agent does not accept', async () => {
+  test('if the agent does not accept a file, run --attach prints the agent’s message about this', async () => {
     write('film.mp4', Uint8Array.from([0, 0, 0, 24]));
     const { exitCode, stderr } = await home.play(...runWith('explain', 'film.mp4'));
     expect(exitCode).toBe(1);

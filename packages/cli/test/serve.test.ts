@@ -12,7 +12,7 @@ afterEach(() => home.close());
 
 const mode = (name: string) => statSync(join(home.data, name)).mode & 0o777;
 
-/** Ends a server, and checks that it exits with 0, that its guard ends, and that its record is removed. */
+/** Ends a server. Checks that the server exits with 0, that its guard ends, and that its record is removed. */
 async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<void> {
   const guards = childrenOf(command.pid);
   command.signal(signal);
@@ -22,7 +22,7 @@ async function endsInOrder(command: Command, signal: NodeJS.Signals): Promise<vo
 }
 
 describe('serve', () => {
-  test('the server prints one line with the link, even without a command, keeps secrets from other users, and ends in order on SIGINT; a second server names the first, or reports the port in use', async () => {
+  test('the server prints one line with the link even if no command is given, hides secrets from other users, and ends in an orderly way on SIGINT; a second server reports the address of the first, or that the port is in use', async () => {
     const command = home.start(['--port', '0', '--no-open']);
     const [, link = ''] = await command.untilOutput(/Liminal is at (\S+)/);
     expect(link).toContain('/?code=');
@@ -54,7 +54,7 @@ describe('serve', () => {
     await endsInOrder(command, 'SIGINT');
   });
 
-  test('after SIGTERM, the running turn continues and no turn begins; a second signal ends the turn with the reason, and a third ends the process; token and data survive a restart, also after a kill', async () => {
+  test('after SIGTERM, the running turn continues and no other turn begins; a second signal ends the turn and reports the reason, and a third ends the process; token and data survive a restart, also after a kill', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"endLimitMs": 600000}');
     const first = await home.serve(['--config', '../config.json']);
     const run = home.start(['run', 'slow', '--agent', 'demo']);
@@ -86,7 +86,7 @@ describe('serve', () => {
     const { command, url } = await home.serve();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const guards = childrenOf(command.pid);
-    // Suspend the guard processes: they cannot end then, so an orderly end would wait for them.
+    // Suspend the guard processes. Suspended processes cannot end, so an orderly end of the server would wait for them.
     for (const pid of guards) process.kill(pid, 'SIGSTOP');
     command.signal('SIGTERM');
     await eventually(() => existsSync(join(home.data, 'server.json'))).toBe(false);
@@ -96,7 +96,7 @@ describe('serve', () => {
     await eventually(() => guards.filter(isAlive)).toEqual([]);
   });
 
-  test('the server uses the given token, writes it to no log, passes it to no child process, and ends in order on SIGHUP', async () => {
+  test('the server uses the given token, writes the token to no log, passes the token to no child process, and ends in an orderly way on SIGHUP', async () => {
     writeFileSync(join(home.folder, 'config.json'), '{"logLevel": "debug"}');
     const env = { LIMINAL_TOKEN: 'given-by-a-variable' };
     const server = await home.serve(['--config', '../config.json'], env);
@@ -126,7 +126,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     [['run', 'hi', '--set', 'pace'], '--set'],
     [['tail'], 'session’s id'],
     [['--config', 'nowhere.json'], 'nowhere.json'],
-  ])('%j', async (args, named) => {
+  ])('for %j', async (args, named) => {
     const { exitCode, stderr } = await alone.play(...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(named);
@@ -134,7 +134,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(existsSync(alone.data)).toBe(false);
   });
 
-  test('a host that other machines can reach is refused', async () => {
+  test('if the host can be reached from other machines, the host is refused', async () => {
     const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--no-open'];
     const { exitCode, stderr } = await alone.play(...args);
     expect(exitCode).toBe(1);
@@ -142,7 +142,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(existsSync(join(alone.data, 'server.json'))).toBe(false);
   });
 
-  test('an error about a wrong field names the field and the file', async () => {
+  test('an error about a wrong field contains the field and the file', async () => {
     const file = join(alone.folder, 'config.json');
     writeFileSync(file, '{"roots": "everything"}');
     const { exitCode, stderr } = await alone.play('--config', file);
@@ -150,7 +150,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
     expect(stderr).toContain(`The configuration in ${file} is not valid. "roots"`);
   });
 
-  test('help and version exit with 0', async () => {
+  test('help and version are not errors: both exit with 0', async () => {
     const help = home.start(['--help']);
     expect(await help.exitCode).toBe(0);
     expect(help.stdout).toContain('serve');
@@ -160,7 +160,7 @@ describe('a wrong command line or configuration ends with a sentence', () => {
   });
 });
 
-/** The process ids of the server's children; the only child is the guard. */
+/** Returns the process ids of the server's children. The only child is the guard. */
 function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   const tasks = readdirSync(`/proc/${pid}/task`);

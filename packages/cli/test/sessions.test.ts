@@ -1,4 +1,4 @@
-/** Commands about sessions of a running server. */
+/** Commands about the sessions of a running server. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiminalClient } from '@liminal/client';
@@ -18,21 +18,21 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Runs a command to its end in a separate process; resolves with its output without the last line end. */
+/** Runs a command to its end in a separate process. Resolves with the command's output, without the last line end. */
 async function done(...args: string[]): Promise<string> {
   const command = home.start(args);
   expect(await command.exitCode).toBe(0);
   return command.stdout.trimEnd();
 }
 
-/** Like `done`, but runs the command in a process that all such commands share. */
+/** Like `done`, but runs the command in a process that all commands of this function share. */
 async function played(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);
   return stdout.trimEnd();
 }
 
-/** The outcome of a command that is refused with a sentence that contains `named`. */
+/** Runs a command that must be refused with a sentence that contains `named`. Returns the outcome. */
 function refused(exitCode: number, named: string) {
   return { exitCode, stdout: '', stderr: expect.stringContaining(named) as unknown };
 }
@@ -40,7 +40,7 @@ function refused(exitCode: number, named: string) {
 describe('a list of sessions', () => {
   const idsIn = (lines: string) => lines.split('\n').flatMap((line) => line.split('  ')[0] || []);
 
-  test('the list has pinned sessions first, and no archived or deleted sessions; a message unarchives a session; deleting a session ends its tail', async () => {
+  test('pinned sessions come first, and archived and deleted sessions are left out; a message unarchives a session; when a session is deleted, its `tail` ends', async () => {
     const a = await createSessionWithTurns(client, home.project, 'explain');
     const b = await createSessionWithTurns(client, home.project, 'fix');
     const c = await createSessionWithTurns(client, home.project, 'plan');
@@ -68,7 +68,7 @@ describe('a list of sessions', () => {
     expect(idsIn(await played('sessions'))).toEqual([b, a]);
   });
 
-  test('the list of sessions has columns for model and cost if the terminal is wide enough', async () => {
+  test('if the terminal is wide enough, the list has columns for model and cost', async () => {
     const sessionId = await createSessionWithTurns(client, home.project, 'explain');
     const wide = home.atTerminal(['sessions'], 160);
     await wide.shows(new RegExp(`${sessionId}.*  idle  -  -  /`));
@@ -93,13 +93,13 @@ describe('fork', () => {
     sessionId = await createSessionWithTurns(client, home.project, 'fix', 'plan', 'build');
   });
 
-  /** The user's messages of a session, from the server. */
+  /** Returns the user's messages of a session, as the server has stored them. */
   const prompts = async (id: string) =>
     (await client.requests.history(id)).entries.flatMap((item) =>
       item.type === 'message' && item.origin === 'user' ? [item.content] : [],
     );
 
-  test('fork prints the id of a new session, which ends after a turn named by number or id, or after the last turn', async () => {
+  test('fork prints the id of a new session, which ends after the turn with the given number or id; by default it ends after the last turn', async () => {
     const second = await done('fork', sessionId, '--turn', '2');
     expect(second).toMatch(/^[\da-f-]{36}$/);
     expect(await prompts(second)).toEqual(['fix', 'plan']);
@@ -117,12 +117,12 @@ describe('fork', () => {
     ['5', 'There is no turn 5: the session has 3 turns.'],
     ['0', 'There is no turn 0: the session has 3 turns.'],
     ['x', 'does not have a turn x.'],
-  ])('--turn %s is refused in a sentence', async (turn, problem) => {
+  ])('fork --turn %s is refused with a sentence', async (turn, problem) => {
     expect(await home.play('fork', sessionId, '--turn', turn)).toEqual(refused(1, problem));
   });
 });
 
-test('steer sends a message with files to the running turn, and prints the turn’s id', async () => {
+test('`steer` sends a message with files to the running turn, and prints the turn’s id', async () => {
   writeFileSync(join(home.project, 'notes.md'), '# Notes');
   const { requests } = client;
   const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir: home.project });

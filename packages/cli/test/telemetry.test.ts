@@ -1,4 +1,4 @@
-/** Spans that a server sends to its destinations while it works. */
+/** Spans that a server sends to its destinations while the server works. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 /**
- * Plays a turn of the demo that waits for a person, started by a request with these headers; a client reads its events.
+ * Plays a turn of the demo that waits for a person. The turn's message is sent with these headers. A client reads the
+ * turn's events.
  */
 async function turnOf(server: Server, headers: Record<string, string> = {}) {
   const client = clientOf(server);
@@ -43,7 +44,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
     if (payload.type !== 'item_start' || payload.approvalId === undefined) continue;
     await requests.answerApproval(sessionId, payload.approvalId, { optionId: 'allow' });
   }
-  // Once the session is idle, history has the turn.
+  // When the session is idle, history contains the turn.
   await vi.waitFor(async () => expect((await requests.status(sessionId)).state).toBe('idle'), {
     timeout: 60_000,
   });
@@ -51,7 +52,7 @@ async function turnOf(server: Server, headers: Record<string, string> = {}) {
   return { sessionId, turnId, events };
 }
 
-/** Reads the events of a run, as any program could. */
+/** Reads the events of a run as any other program could. */
 async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<StreamEvent> {
   const headers = { authorization: `Bearer ${token}` };
   const read = await fetch(`${url}/api/run/${runId}/events`, { headers });
@@ -62,7 +63,7 @@ async function* eventsOf({ url, token }: Server, runId: string): AsyncGenerator<
   }
 }
 
-/** Each span with its parent, as names. If the parent is not among the spans, its id is given. */
+/** Returns each span with its parent, both as names. If the parent is not among the spans, its id is returned. */
 function places(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map(({ spanId, name }) => [spanId, name]));
   return spans
@@ -116,7 +117,7 @@ describe('a turn is one waterfall', () => {
           'delivery sse < invoke_agent demo',
         ]),
       );
-      // Every span is in the tree of the trace.
+      // Every span must be in the tree of the trace.
       expect(told.filter((place) => place.endsWith(caller))).toHaveLength(1);
       expect(told.filter((place) => /< ([0-9a-f]{16}|nothing)$/.test(place))).toHaveLength(1);
       expect(JSON.stringify(spans)).not.toContain('ask for permission');
@@ -138,13 +139,13 @@ describe('a turn is one waterfall', () => {
     }
   });
 
-  test('FR-001-13 each span is sent to OpenLLMetry in a separate request', () => {
+  test('FR-001-13 OpenLLMetry gets each span in a separate request', () => {
     const { spans, headers } = receiver.at(paths.OpenLLMetry);
     expect(spans.length).toBeGreaterThan(10);
     expect(headers).toHaveLength(spans.length);
   });
 
-  test('each destination gets the service’s name, and its own key', () => {
+  test('each destination gets the service’s name, and the destination’s own key', () => {
     const headersOf = (path: string) => receiver.at(path).headers[0];
     expect(headersOf(paths.OTLP)).toMatchObject({ 'x-team': 'a' });
     const basic = `Basic ${Buffer.from('pk-1:sk-1').toString('base64')}`;
@@ -158,7 +159,7 @@ describe('a turn is one waterfall', () => {
   });
 });
 
-test('an unreachable destination delays nothing and is reported once, and content is sent if it is configured', async () => {
+test('an unreachable destination delays nothing and is reported once; if the settings ask for content, spans contain it', async () => {
   const server = await home.serve([], {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9/base?key=secret-1',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret-2',

@@ -1,4 +1,4 @@
-/** `./liminal tools` as a separate process. */
+/** Runs `./liminal tools` as a separate process. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { remoteTools, ToolError, toolsForWorkers } from '@liminal/agents/tools';
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Command, eventually, Home } from './command.ts';
 
 const patience = { takenMs: 1_000, aliveMs: 500, silentMs: 4_000, stopMs: 10_000 };
-/** A worker never connects to the database. */
+/** The address of a database to which a worker never connects. */
 const noDatabase = 'postgresql://nobody@127.0.0.1:1/none';
 
 function isThere(pid: number): boolean {
@@ -19,7 +19,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Starts workers on a Redis, and the server's side of their queue. */
+/** Starts workers on a Redis. Returns the server's side of their queue. */
 async function stage(config: object = {}) {
   const redis = await testRedis();
   onTestFinished(async () => redis.release());
@@ -50,7 +50,7 @@ async function stage(config: object = {}) {
   return { redis, home, env, worker, run };
 }
 
-test('FR-001-22: a worker runs a command in the project, shows its output as it runs, and ends on a signal', async () => {
+test('FR-001-22: a worker runs a command in the project, shows the command’s output while it runs, and ends on a signal', async () => {
   const { home, worker, run } = await stage();
   const command = await worker();
   const { first, result } = run(
@@ -67,7 +67,7 @@ test('FR-001-22: a worker runs a command in the project, shows its output as it 
   expect(await command.exitCode).toBe(0);
 });
 
-test('a command that is stopped ends in the worker', async () => {
+test('if a command is stopped, the command ends in the worker', async () => {
   const { worker, run } = await stage();
   await worker();
   const stop = new AbortController();
@@ -79,7 +79,7 @@ test('a command that is stopped ends in the worker', async () => {
   expect(isThere(pid)).toBe(false);
 });
 
-test('INV-8: a worker that ends also ends its commands', async () => {
+test('INV-8: if a worker ends, its commands end too', async () => {
   const { worker, run } = await stage();
   const command = await worker();
   const { first, result } = run('echo $$; sleep 300');
@@ -90,7 +90,7 @@ test('INV-8: a worker that ends also ends its commands', async () => {
   expect(isThere(pid)).toBe(false);
 });
 
-test('INV-8: the model gets an error for a killed worker, and the worker’s command ends and is not run again', async () => {
+test('INV-8: if a worker is killed, the model gets an error, and the worker’s command ends and is not run again', async () => {
   const { home, worker, run } = await stage();
   const [killed] = [await worker()];
   const { first, result } = run('echo $$; echo ran >> runs; sleep 300');
@@ -102,12 +102,12 @@ test('INV-8: the model gets an error for a killed worker, and the worker’s com
   await expect(result).rejects.toThrow(ToolError);
   await expect(result).rejects.toThrow(/was lost. Whether it was done, or how far, is unknown/);
   await eventually(() => isThere(pid)).toBe(false);
-  // The second worker still runs, and takes the next call.
+  // The second worker is still running, and takes the next call.
   expect((await run('cat runs').result).output).toBe('ran\n');
   expect(readFileSync(runs, 'utf8')).toBe('ran\n');
 });
 
-test('two workers share simultaneous calls', async () => {
+test('two workers share calls that are made at the same time', async () => {
   const { worker, run } = await stage();
   const workers = [await worker(), await worker()];
   const calls = Array.from({ length: 20 }, (_, index) => {
@@ -116,11 +116,11 @@ test('two workers share simultaneous calls', async () => {
     return run(command).result;
   });
   const pids = (await Promise.all(calls)).map(({ output }) => Number(output));
-  // One worker alone would run at most 16 of these calls.
+  // A single worker would run at most 16 of these calls at the same time.
   expect(new Set(pids)).toEqual(new Set(workers.map(({ pid }) => pid)));
 });
 
-test('a server leaves its models’ commands to the workers', async () => {
+test('a server with workers runs the commands of its models in the workers', async () => {
   const api = await startChatCompletionsApi({ script: [] });
   onTestFinished(async () => api.close());
   const postgres = await testPostgres();
@@ -146,7 +146,7 @@ test('a server leaves its models’ commands to the workers', async () => {
   expect(await ask()).toContain(`by ${pid}\\n`);
 });
 
-test('without a shared Redis, a worker and a server with workers report what they need', async () => {
+test('without a shared Redis, both a worker and a server with workers report that they need a shared Redis', async () => {
   const home = new Home();
   onTestFinished(async () => home.close());
   const lonely = home.start(['tools']);

@@ -43,7 +43,7 @@ const Otlp = z.object({
 });
 const spansIn = (body: string) => Otlp.parse(JSON.parse(body)).resourceSpans[0].scopeSpans[0].spans;
 
-/** A server that accepts spans over HTTP, and answers with this status and body. */
+/** Starts a server that accepts spans over HTTP, and responds with this status and body. */
 async function receiver(status = 200, answer: object = {}) {
   const asked: { path: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
   const http = createServer((request, reply) => {
@@ -65,7 +65,7 @@ async function traced(args: string[], env: NodeJS.ProcessEnv = {}) {
   return { exitCode, stdout: command.stdout, stderr: command.stderr };
 }
 
-test('a request with a trace is sent as one waterfall, with the ids of its events', async () => {
+test('the spans of a request with a trace are sent as one waterfall, with the ids of the request’s events', async () => {
   const { url, asked } = await receiver();
   const { requests } = client;
   const { sessionId } = await requests.createSession({ cliType: 'demo', projectDir: home.project });
@@ -104,7 +104,7 @@ test('a request with a trace is sent as one waterfall, with the ids of its event
   expect(asked[0]!.body).not.toContain('delegate this');
 });
 
-test('a session’s runs are printed as waterfalls, or as OTLP on one line', async () => {
+test('a session’s runs are printed as waterfalls, or as one line of OTLP', async () => {
   const sessionId = await createSessionWithTurns(client, home.project, 'explain', 'fix');
   const told = await traced([sessionId]);
   expect(told).toMatchObject({ exitCode: 0, stderr: '' });

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-// Nothing listens on this port.
+// No server listens on this port.
 const redis = 'redis://me:hush-redis@127.0.0.1:1';
 const shared = {
   PostgreSQL: {
@@ -28,7 +28,7 @@ const shared = {
 
 // The protocol's `url-secrets.test.ts` covers all kinds.
 test.each(partOf(shared, ['PostgreSQL', 'Convex with a key']))(
-  'SAFE: neither doctor nor a start shows the secrets in the URLs of %s',
+  'SAFE: neither doctor nor a starting server shows the secrets in the URLs of %s',
   async (_, urls) => {
     const env = { ...urls, LIMINAL_DATABASE_SECRET: 'hush-convex' };
     const doctor = home.start(['doctor'], env);

@@ -1,4 +1,4 @@
-/** `liminal verify` reports each fault in a sentence, and leaves nothing behind. */
+/** `liminal verify` reports each fault in a sentence, and removes everything that it created. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,9 +33,12 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-/** Returns the failures that the check printed, after testing that it failed and left nothing behind. */
+/**
+ * Returns the failures that the check printed. Asserts that the check failed and that it removed everything that it
+ * created.
+ */
 function failures({ exitCode, stdout, stderr }: Outcome, agent = 'local'): string[] {
-  // The log of a server that was started for the check.
+  // The log of a server that was started only for the check.
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect({ exitCode, complaints }).toEqual({ exitCode: 1, complaints: [] });
   const lines = stdout.trimEnd().split('\n');
@@ -57,7 +60,7 @@ async function withModel(reply: ModelReply, ...args: string[]) {
   return failures(await home.play('verify', '--agent', 'local', ...args));
 }
 
-test('a wrong command line is refused with the valid values, before anything is made', async () => {
+test('a wrong command line is refused with the valid values, before the check creates anything', async () => {
   const types = 'claude-code, codex, openai, anthropic, demo';
   const wrong = [
     [[], `Name the agent with --agent. The agents are: ${types}.`],
@@ -74,7 +77,7 @@ test('a wrong command line is refused with the valid values, before anything is 
   }
 });
 
-/** Faults of agents, with the failure that must be reported. */
+/** Faults of agents, each with the failure that the check must report. */
 const ofAgents: Record<string, { play: () => Promise<string[]>; expected: RegExp }> = {
   'a missing variable of the key': {
     play: async () => failures(await home.play('verify', '--agent', 'openai'), 'openai'),
@@ -170,7 +173,7 @@ testAtLength('an unreachable Redis and database are reported, without their secr
   expect(failed.join()).not.toContain('hidden');
 });
 
-/** Starts a server on shared storage, and runs a check that reads the stream under another prefix. */
+/** Starts a server on shared storage, and runs a check that reads streams under another prefix than the server's. */
 async function besideServer() {
   const { redis, config } = await sharedStorage();
   const server = await home.serve(['--config', configure(home, config, 'server.json')]);
@@ -181,7 +184,7 @@ async function besideServer() {
   return { server, redis, prefixes: [config.redisPrefix, other] as [string, string], config, play };
 }
 
-testAtLength('a server that writes to another Redis is reported', async () => {
+testAtLength('if the server writes to another Redis, the check reports this', async () => {
   const { play } = await besideServer();
   expect(await play()).toEqual([
     expect.stringMatching(
@@ -219,7 +222,7 @@ for (const [name, [plant, told]] of Object.entries(inRedis)) {
   });
 }
 
-testAtLength('a run that no projector stores is reported', async () => {
+testAtLength('if no projector stores the run, the check reports this', async () => {
   const { config } = await sharedStorage();
   configure(home, { ...config, projector: false });
   expect(failures(await home.play('verify', ...instant, '--timeout', '10'), 'demo')).toEqual([
@@ -266,7 +269,7 @@ for (const [name, { front, expected }] of Object.entries(between)) {
 }
 
 testAtLength(
-  'a trace that does not arrive is reported, and a trace that arrives passes',
+  'if the trace does not arrive, the check reports this; if the trace arrives, the check passes',
   async () => {
     configure(home, { models: (await localModel(() => streamed)).models });
     let status = 404;
@@ -292,7 +295,7 @@ testAtLength(
     expect(failures(missing)).toEqual([
       `Langfuse at ${host} had no trace ${traceId} after 15 s. Check that the server sends its traces there.`,
     ]);
-    // The server also sends spans to this host; leave those requests out.
+    // The server also sends spans to this host. Leave out these requests.
     const ofCheck = asked.filter((path) => path !== '/api/public/otel/v1/traces');
     expect(new Set(ofCheck)).toEqual(new Set([`/api/public/traces/${traceId}`]));
     expect(missing.stdout).not.toContain('hidden');
@@ -301,15 +304,18 @@ testAtLength(
   },
 );
 
-testAtLength('FR-001-37: Ctrl-C ends the check, and nothing is left behind', async () => {
-  const server = await home.serve();
-  const command = home.start(['verify', '--agent', 'demo', '--prompt', 'slow']);
-  await command.untilOutput(/^trace_id: /m);
-  command.signal('SIGINT');
-  const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
-  expect(failures(outcome, 'demo')).toEqual(['The check was stopped.']);
-  expect(command.stdout).toContain('Deleted the session, its run, and its folder');
-  const client = clientOf(server);
-  expect(await client.requests.listProjects()).toEqual([]);
-  client.close();
-});
+testAtLength(
+  'FR-001-37: Ctrl-C ends the check, and the check removes everything that it created',
+  async () => {
+    const server = await home.serve();
+    const command = home.start(['verify', '--agent', 'demo', '--prompt', 'slow']);
+    await command.untilOutput(/^trace_id: /m);
+    command.signal('SIGINT');
+    const outcome = { exitCode: await command.exitCode, stdout: command.stdout, stderr: '' };
+    expect(failures(outcome, 'demo')).toEqual(['The check was stopped.']);
+    expect(command.stdout).toContain('Deleted the session, its run, and its folder');
+    const client = clientOf(server);
+    expect(await client.requests.listProjects()).toEqual([]);
+    client.close();
+  },
+);

@@ -1,4 +1,4 @@
-/** Faults that can be planted between `liminal verify` and the parts that it checks. */
+/** Faults that can be planted between `liminal verify` and the programs that it checks. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,17 +9,17 @@ import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
 import type { Home, Server } from './command.ts';
 
-/** The changes that a proxy makes. */
+/** The changes that a proxy makes to requests and responses. */
 export interface Front {
   /** Changes the headers of a request. */
   onRequest?: (headers: IncomingMessage['headers']) => void;
-  /** Refuses a request with status 507; returns the body of the response. */
+  /** Refuses a request with status 507. Returns the body of the response. */
   refuses?: (asked: IncomingMessage) => object | undefined;
-  /** Changes the body of the response to this path. */
+  /** Changes the body of the response for this path. */
   onAnswer?: { path: RegExp; change: (body: string) => string };
 }
 
-/** Puts a proxy in front of a server, for every command in this home. */
+/** Puts a proxy in front of a server. Every command in this home folder uses the proxy. */
 export async function putBefore(server: Server, home: Home, front: Front): Promise<void> {
   const proxy = createServer((asked, answer) => {
     const refusal = front.refuses?.(asked);
@@ -58,8 +58,8 @@ async function pass(
 }
 
 /**
- * Copies each run from one prefix to another as it grows, until the test ends. `plant` returns the changed fields of an
- * entry, or undefined to leave it out.
+ * Copies each run from one prefix to another while the run grows, until the test ends. `plant` returns the changed
+ * fields of an entry, or undefined to leave out the entry.
  */
 export function copyRuns(
   url: string,

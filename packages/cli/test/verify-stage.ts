@@ -1,4 +1,4 @@
-/** Model servers, agents and storage for `liminal verify`. */
+/** Model servers, agents and storage for the tests of `liminal verify`. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -26,7 +26,7 @@ export const answerText =
 const pace = { chunk: 12, delayMs: 40 };
 export const streamed = answer(message(answerText, pace));
 
-/** A bare model named `local` that answers with `script`. */
+/** A bare model named `local`. `script` contains its answers. */
 export async function localModel(script: Parameters<typeof startResponsesApi>[0]['script']) {
   const api = await startResponsesApi({ script });
   onTestFinished(() => api.close());
@@ -37,7 +37,7 @@ const modelAt = ({ url }: Pick<ResponsesApi, 'url'>) => ({
   local: { type: 'openai', baseUrl: url, model: 'm', api: 'responses' },
 });
 
-/** The environment of the real Claude Code and Codex, and models for all agents. */
+/** The environment of the real Claude Code and Codex, together with models for all agents. */
 export async function allAgents({ folder }: Home) {
   const { api, models } = await localModel(() => streamed);
   const messages = await startMessagesApi({ script: () => reply(text(answerText, pace)) });
@@ -49,8 +49,8 @@ export async function allAgents({ folder }: Home) {
 }
 
 /**
- * Makes a Redis prefix and a database schema for this test. Returns their configuration, and a function that lists the
- * keys and rows in them.
+ * Makes a Redis prefix and a database schema for this test. Returns the configuration of both, and a function that
+ * lists the keys and rows in them.
  */
 export async function sharedStorage() {
   const [redis, postgres] = await Promise.all([testRedis(), testPostgres()]);
@@ -63,7 +63,7 @@ export async function sharedStorage() {
   return {
     redis: connection,
     config: { redisUrl: redis.url, databaseUrl: postgres.url, redisPrefix, databaseSchema },
-    /** Returns the names of all keys, and all rows of the tables, that match the expression `what`. */
+    /** Returns the names of all keys, and all rows of the tables, that match the regular expression `what`. */
     left: async (what: RegExp) => ({
       keys: (await connection.keys(`*${redisPrefix}*`)).filter((key) => what.test(key)),
       rows: (await postgresRows(postgres.url, databaseSchema)).filter((row) => what.test(row)),
@@ -71,7 +71,9 @@ export async function sharedStorage() {
   };
 }
 
-/** Writes a configuration into the data folder, or into another file of the home folder; returns its path. */
+/**
+ * Writes a configuration into the data folder, or into another file of the home folder. Returns the path of the file.
+ */
 export function configure(home: Home, config: object, name = 'data/liminal.json'): string {
   const path = join(home.folder, name);
   mkdirSync(home.data, { recursive: true });
@@ -79,6 +81,6 @@ export function configure(home: Home, config: object, name = 'data/liminal.json'
   return path;
 }
 
-/** The project folders that checks have left behind. */
+/** Returns the project folders that checks have left behind. */
 export const foldersLeft = ({ folder, project }: Home): string[] =>
   [...readdirSync(folder), ...readdirSync(project)].filter((name) => name.includes('verify'));

@@ -1,4 +1,4 @@
-/** `liminal verify`: the whole check with each kind of agent, and the data that remains after the check. */
+/** The whole check of `liminal verify` with each kind of agent, and the data that remains after the check. */
 import { StreamEvent } from '@liminal/protocol';
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => home.close());
 
-/** The lines of the command's output. */
+/** Returns the lines of the command's output. */
 const linesOf = (command: Command): string[] => command.stdout.trimEnd().split('\n');
 
 async function passes(command: Command, agent: string): Promise<string[]> {
@@ -40,7 +40,7 @@ async function passes(command: Command, agent: string): Promise<string[]> {
 const kinds =
   /events without a gap: response_start, .*item_start, .*item_done, .*\d item_delta, .*response_done$/;
 
-test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on Redis and a database by XREAD, and nothing is left behind', async () => {
+test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: on Redis and a database, an agent is checked by XREAD, and nothing is left behind', async () => {
   const { redis, config, left } = await sharedStorage();
   configure(home, config);
   const command = home.start(['verify', '--agent', 'demo', '--set', 'pace=instant', '--json']);
@@ -67,10 +67,10 @@ test('FR-001-33 FR-001-34 FR-001-35 FR-001-36 FR-001-37: an agent is checked on 
   expect(lines.at(-1)).toEqual({ type: 'result', agent: 'demo', passed: true });
 
   const { keys, rows } = await left(new RegExp(`${runId}|${events[0]?.sessionId}|quantum`));
-  // Servers announce runs and sessions to each other under these keys, for a limited time.
+  // Servers announce runs and sessions to each other under these keys, which Redis keeps for a limited time.
   expect(keys.filter((key) => !/:(board|lease):/.test(key))).toEqual([]);
   expect(await Promise.all(keys.map((key) => redis.pttl(key)))).not.toContain(-1);
-  // The row that remains keeps a deleted session from being created again.
+  // The row that remains prevents a deleted session from being created again.
   expect(rows.map((row) => row.slice(0, 20))).toEqual([
     expect.stringContaining('deleted_sessions'),
   ]);
@@ -88,7 +88,7 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('result'), agent: z.string(), passed: z.boolean() }),
 ]);
 
-test('FR-001-34: a running server is checked, and its event stream is read', async () => {
+test('FR-001-34: if a server runs, that server is checked, and its event stream is read', async () => {
   const { models, api } = await localModel([streamed]);
   configure(home, { models });
   const server = await home.serve();
@@ -104,7 +104,7 @@ test('FR-001-34: a running server is checked, and its event stream is read', asy
   expect(lines).toContainEqual(expect.stringMatching(kinds));
   expect(lines).toContain('ok    Deleted the session, its run, and its folder');
   expect(JSON.stringify(api.requests.at(-1)?.body.input)).toContain('Why is that so?');
-  // No event is missed even if an agent answers at once.
+  // The check must not miss an event even if an agent answers at once.
   await passes(home.start(['verify', '--agent', 'demo', '--set', 'pace=instant']), 'demo');
   const client = clientOf(server);
   expect(await client.requests.listProjects()).toEqual([]);

@@ -1,4 +1,7 @@
-/** Commands on a data folder without a server: each starts its own server, which ends with the command. */
+/**
+ * Commands on a data folder without a running server. Each command starts a server of its own, which ends with the
+ * command.
+ */
 import { testAtLength } from '@liminal/testkit/at-length';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Home } from './command.ts';
@@ -9,14 +12,14 @@ beforeAll(() => {
 });
 afterAll(() => home.close());
 
-/** Runs a command to its end; resolves with its output without the last line end. */
+/** Runs a command to its end. Resolves with the command's output, without the last line end. */
 async function done(...args: string[]): Promise<string> {
   const { exitCode, stdout } = await home.play(...args);
   expect(exitCode).toBe(0);
   return stdout.trimEnd();
 }
 
-test('run streams the answer to standard output and the rest to standard error, continues a session, and fails when the turn fails; other commands fork, steer, tail and delete the session', async () => {
+test('`run` streams the answer to standard output and all other lines to standard error, continues a session, and fails if the turn fails; other commands fork, steer, tail and delete the session', async () => {
   const first = home.start(['run', 'fix', '--agent', 'demo', '--set', 'pace=fast']);
   await first.untilOutput(/Demo, recorded/);
   const early = first.stdout;
@@ -41,7 +44,7 @@ test('run streams the answer to standard output and the rest to standard error, 
   expect(steer.stderr).toContain('No turn is running. Send the text as a new message.');
 
   await done('delete', id, '--yes');
-  // For this test, the session need not exist.
+  // This test does not need an existing session.
   await done('delete', id, '--yes');
   expect((await done('sessions')).split('\n')).toEqual([expect.stringContaining(fork)]);
   const tail = home.start(['tail', fork]);
@@ -50,7 +53,7 @@ test('run streams the answer to standard output and the rest to standard error, 
   expect(tail.stdout).toContain('> error\n');
 });
 
-testAtLength('run stops the turn on SIGINT', async () => {
+testAtLength('`run` stops the turn on SIGINT', async () => {
   const command = home.start(['run', 'slow', '--agent', 'demo', '--set', 'pace=normal']);
   await command.untilOutput(/Demo, recorded/);
   command.signal('SIGINT');

@@ -1,4 +1,4 @@
-/** Commands about a session, with invalid input: each command is refused with one or two sentences. */
+/** Commands about a session with invalid input. Each command is refused with one or two sentences. */
 import type { LiminalClient } from '@liminal/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf, Home, createSessionWithTurns } from './command.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Runs a command in which SESSION is the demo session, and returns the error. */
+/** Runs a command in which SESSION stands for the demo session. Returns the error. */
 async function refusal(args: readonly string[]): Promise<string> {
   const own = args.map((arg) => arg.replace('SESSION', demo).replace('PROJECT', home.project));
   const { exitCode, stdout, stderr } = await home.play(...own);
@@ -40,7 +40,7 @@ const commands: string[][] = [
 ];
 
 test.each(commands)(
-  '%s with the id of an unknown session says how to list the sessions',
+  '%s with an unknown session id prints an error that says how to list the sessions',
   async (name, ...more) => {
     expect(await refusal([name ?? '', 'nobody', ...more])).toBe(
       "There is no session nobody, neither here nor in any agent's own store. “./liminal sessions” lists them.",
@@ -48,7 +48,7 @@ test.each(commands)(
   },
 );
 
-test.each(commands)('%s without a session', async (name) => {
+test.each(commands)('%s without a session id is refused', async (name) => {
   const more = name === 'rewind' ? ['--turn', '1'] : [];
   expect(await refusal([name ?? '', ...more])).toContain('“./liminal sessions” lists them');
 });
@@ -123,7 +123,7 @@ test.each<[string[], RegExp]>([
   expect(await refusal(args)).toMatch(words);
 });
 
-test('directories reports that a session has no additional folders', async () => {
+test('`directories` reports that a session has no additional folders', async () => {
   expect(await home.play('directories', demo)).toEqual({
     exitCode: 0,
     stdout: '',

@@ -14,11 +14,11 @@ import { Cell, type Store } from './store.ts';
 export interface ClientOptions {
   /** The server's address, e.g. `http://127.0.0.1:4400`. In a browser, the default is the page's own origin. */
   baseUrl?: string;
-  /** The bearer token of a program. A browser needs no token: its cookie and `key` sign it in. */
+  /** The bearer token of a program. A browser needs no token, because its cookie and `key` sign it in. */
   token?: string;
   /** Returns the key that sign-in has stored for the page's origin (`localStorage`, `liminal:key`). */
   key?: () => string | undefined;
-  /** The storage of messages that the server does not have yet; by default in memory. */
+  /** The storage of messages that the server may not have received yet; by default in memory. */
   outbox?: OutboxStorage;
   /** The storage of the messages' files; by default in memory. */
   files?: FileStorage;
@@ -27,7 +27,7 @@ export interface ClientOptions {
    */
   isLive?: boolean;
   /**
-   * Whether messages that begin with `!` are shell commands of their sender; must be false if other people wrote the
+   * Whether messages that begin with `!` are shell commands of their sender. Must be false if other people wrote the
    * text.
    */
   runCommands?: boolean;
@@ -38,15 +38,18 @@ export interface LiminalClient {
   readonly requests: Requests;
   readonly connection: Store<ConnectionStatus>;
   readonly sessions: SessionsStore;
-  /** Files of messages, on this device and on the server. */
+  /** The files of messages, on this device and on the server. */
   readonly files: Files;
-  /** Returns the session's store. The first call creates the store and subscribes to the session, until `release`. */
+  /**
+   * Returns the session's store. The first call creates the store and subscribes to the session; the subscription lasts
+   * until `release`.
+   */
   session(sessionId: string): SessionStore;
-  /** Ends the subscription to a session and drops its store. */
+  /** Ends the subscription to a session, and removes the session's store from the client. */
   release(sessionId: string): void;
-  /** Follows one run by its canonical events. The caller must close the returned store. */
+  /** Follows one run by its canonical events. The caller must close the store that is returned. */
   run(runId: string): RunStore;
-  /** Reconnects now, without waiting for the next attempt. */
+  /** Reconnects now, without waiting until the next attempt is due. */
   retry(): void;
   close(): void;
 }

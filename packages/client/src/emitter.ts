@@ -2,7 +2,7 @@
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Returns a function that removes the listener. */
+  /** Adds a listener. Returns a function that removes the listener. */
   on(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -8,7 +8,10 @@ export { fileUri, localUri, withUri } from './files/local-uri.ts';
 export type { FileStorage } from './files/storage.ts';
 export { ApiError, describeError, isRetryable } from './http/api-error.ts';
 export { createRequests, type Requests } from './http/requests.ts';
-/** The reducer of a run's events (seed 001), which history also uses, and the functions that render its result. */
+/**
+ * The reducer of a run's events (seed 001), which history also uses, and the functions that render the reducer's
+ * result.
+ */
 export {
   foldResponse as applyEvent,
   emptyResponse,

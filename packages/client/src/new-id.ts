@@ -1,4 +1,6 @@
-/** A random UUID. `crypto.randomUUID` is missing in pages that were loaded over plain HTTP from another machine. */
+/**
+ * Returns a random UUID. `crypto.randomUUID` is missing in pages that were loaded over plain HTTP from another machine.
+ */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

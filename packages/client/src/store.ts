@@ -2,13 +2,16 @@ import { Emitter } from './emitter.ts';
 
 /** A value that can be read and subscribed to, in the form that React's useSyncExternalStore needs. */
 export interface Store<T> {
-  /** `listener` is called after a change, at most once per frame. Returns a function that removes the listener. */
+  /**
+   * Adds a listener, which is called after a change, at most once per frame. Returns a function that removes the
+   * listener.
+   */
   subscribe: (listener: () => void) => () => void;
-  /** The newest value; the same object until the value changes. */
+  /** Returns the newest value: the same object until the value changes. */
   getSnapshot: () => T;
 }
 
-/** A store whose value is set by its owner. */
+/** A store whose owner sets the value. */
 export class Cell<T> implements Store<T> {
   #value: T;
   readonly #changed = new Emitter<void>();
@@ -33,12 +36,13 @@ export class Cell<T> implements Store<T> {
   }
 }
 
-/** The interval in a hidden page, in ms: often enough for the page's title and icon. */
+/** The interval of updates in a hidden page, in ms: often enough for the page's title and icon. */
 const hiddenInterval = 200;
 
 /**
- * Makes `flush` run at most once per frame, even if it is requested more often: text arrives thirty times a second or
- * more often. Outside of browsers, `flush` runs as soon as the current work is done.
+ * Returns a function that requests a run of `flush`. `flush` runs at most once per frame, even if it is requested more
+ * often, because text arrives thirty times a second or more often. Outside of browsers, `flush` runs as soon as the
+ * current work is done.
  */
 function perFrame(flush: () => void): () => void {
   let scheduled = false;

@@ -10,7 +10,7 @@ const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 251);
 let taken: { path: string; type: string | undefined; token: string | undefined; body: Buffer };
 const names = new Set<string | undefined>();
 
-/** Stores one file, and returns it. */
+/** A server that stores one file and returns it. */
 const server = createServer((request, response) => {
   names.add(request.headers['user-agent']);
   void buffer(request).then((body) => {
@@ -48,7 +48,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-it('a file is uploaded unchanged, with its type, and returned byte for byte', async () => {
+it('a file is uploaded unchanged, with its type, and the server returns the same bytes', async () => {
   const file = new Blob([bytes], { type: 'image/png' });
   expect(await requests().putBlob(file)).toEqual({
     uri: `blob:${hash}`,
@@ -66,7 +66,7 @@ it('a file is uploaded unchanged, with its type, and returned byte for byte', as
   expect(Buffer.from(await given.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-it('a file without a type is sent as bytes, or with the given type', async () => {
+it('a file without a type is sent with the given type, or, without one, as application/octet-stream', async () => {
   await requests().putBlob(new Blob([bytes]));
   expect(taken.type).toBe('application/octet-stream');
   await requests().putBlob(new Blob([bytes]), { mimeType: 'text/plain' });
@@ -83,7 +83,7 @@ it('a missing file and an unavailable server give different errors', async () =>
   await expect(away.putBlob(new Blob([bytes]))).rejects.toMatchObject({ code: 'UNREACHABLE' });
 });
 
-it('SAFE: a program sends one name of its own with all requests, and the server lets programs take turns by name', async () => {
+it('SAFE: a program sends its own name with all requests, and the server uses the name to let programs take turns', async () => {
   names.clear();
   await requests().putBlob(new Blob([bytes], { type: 'image/png' }));
   await requests().getBlob(hash);

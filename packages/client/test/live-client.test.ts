@@ -12,7 +12,7 @@ class Stage {
   readonly sockets: ServerSocket[] = [];
   readonly received: ClientMessage[] = [];
   readonly requests: string[] = [];
-  /** Whether clients are accepted. */
+  /** Whether the server accepts clients. */
   accepts = true;
   answer: (path: string) => { status: number; body?: unknown } = () => ({ status: 200, body: {} });
 
@@ -69,7 +69,7 @@ afterEach(() => {
   stage.http.closeAllConnections();
 });
 
-it('subscribes to a session, and continues from its cursor after the connection broke', async () => {
+it('the client subscribes to a session, and continues from its cursor after the connection broke', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   expect(stage.subscriptions()[0]).toEqual({
@@ -87,7 +87,7 @@ it('subscribes to a session, and continues from its cursor after the connection 
   await until(() => textOf(session) === 'Hello');
 });
 
-it('after an append that does not match, the client subscribes again once', async () => {
+it('after an append that does not fit, the client subscribes again once', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', 'Hel', 't1:4'));
@@ -101,7 +101,7 @@ it('after an append that does not match, the client subscribes again once', asyn
   expect(stage.subscriptions()).toHaveLength(2);
 });
 
-it('many messages together cause one notification', async () => {
+it('many messages that arrive together cause one notification', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', '', 't1:0'));
@@ -118,7 +118,7 @@ it('many messages together cause one notification', async () => {
   expect(notified).toBeLessThan(400);
 });
 
-it('a message that cannot be sent keeps its text and gets a reason, and can be sent again', async () => {
+it('a message that the server refuses keeps its text, gets a reason, and can be sent again', async () => {
   const session = client.session('s1');
   await session.send('Do it');
   const [failed] = session.getSnapshot().pending;
@@ -155,7 +155,7 @@ it('a refused request rejects with its code, status and message', async () => {
   });
 });
 
-it('a search sends any text and a project, and returns the hits', async () => {
+it('a search sends any text and a project, and resolves with the hits', async () => {
   const hit = {
     sessionId: 's1',
     cliType: 'demo',
@@ -169,7 +169,7 @@ it('a search sends any text and a project, and returns the hits', async () => {
   expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
 });
 
-it('an answer with a wrong shape and an unavailable server give different errors', async () => {
+it('an answer with a wrong shape causes another error than an unavailable server', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   stage.http.close();
@@ -180,7 +180,7 @@ it('an answer with a wrong shape and an unavailable server give different errors
   });
 });
 
-it('a client that the server does not accept has the state `refused`, and connects when it tries again after being accepted', async () => {
+it('a client that the server does not accept has the state `refused`, and connects on a retry after the server accepts it', async () => {
   const { connection } = client;
   await until(() => connection.getSnapshot().state === 'open');
   const welcome = stage.answer;
@@ -207,7 +207,7 @@ it('loads that fail temporarily are retried automatically', async () => {
   await until(() => stage.subscriptions().length === 1);
   await until(() => client.sessions.getSnapshot().phase === 'ready');
 
-  // A subscription that fails has the same effect.
+  // A subscription that fails is also retried.
   const problem = { code: 'REDIS_UNAVAILABLE', message: 'Redis is away.' };
   stage.send({ type: 'session:error', sessionId: 's1', ...problem });
   await until(() => session.getSnapshot().problem?.message === 'Redis is away.');
@@ -255,7 +255,7 @@ it('when a session is deleted, its view and its subscription end, and its unsent
   expect(client.session('s1').getSnapshot().pending).toEqual([]);
 });
 
-it('a session that no longer exists when the server is back counts as deleted', async () => {
+it('if a session no longer exists when the server is available again, its view shows it as deleted', async () => {
   const session = client.session('s1');
   await until(() => stage.subscriptions().length === 1);
   stage.send(historyOf('snapshot', 'Hello', 't1:4'));
@@ -298,7 +298,7 @@ function textOf(
   return item !== undefined && 'content' in item ? item.content : '';
 }
 
-/** Resolves when `holds` returns true; the test's own timeout is the limit. */
+/** Resolves when `holds` returns true. Only the timeout of the test limits the wait. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -38,7 +38,7 @@ const line = (event: StreamEvent) =>
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server that gives these answers one after another, and a run that is read from it. */
+/** Starts a server that gives these answers one after another, and reads a run from it. */
 async function follow(...answers: Answer[]) {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -69,13 +69,13 @@ async function follow(...answers: Answer[]) {
   return { store, asked, until };
 }
 
-/** The entries of the run in history, without the times at which they were rendered. */
+/** Returns the entries of the run in history, without the times at which they were rendered. */
 const timeless = (entries: readonly object[]) =>
   entries.map((entry) => ({ ...entry, emittedAt: '' }));
 const whole = toResponse(events.reduce(applyEvent, emptyResponse()))!;
 const shown = timeless(responseToUpserts(whole, ''));
 
-test('FR-001-18: a run that is read live gives the same result as its history, at whatever bytes the stream is cut', async () => {
+test('FR-001-18: a run that is read live gives the same result as its history, at whichever bytes the stream is cut', async () => {
   const all = Buffer.from(events.map(line).join(''));
   const middle = all.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow((response) => {
@@ -89,7 +89,7 @@ test('FR-001-18: a run that is read live gives the same result as its history, a
   expect(asked).toEqual([undefined]);
 });
 
-test('after a break, even in the middle of a character, reading resumes after the last event', async () => {
+test('after the stream breaks, even in the middle of a character, reading continues after the last event', async () => {
   const second = Buffer.from(line(events[3]!));
   const middle = second.indexOf(Buffer.from('世')) + 1;
   const { store, asked, until } = await follow(
@@ -104,7 +104,7 @@ test('after a break, even in the middle of a character, reading resumes after th
   expect(timeless(store.getSnapshot().entries)).toEqual(shown);
 });
 
-test('a run whose events are no longer stored begins with its snapshot, and continues from there', async () => {
+test('if a run’s events are no longer stored, reading begins with the run’s snapshot and continues from there', async () => {
   const soFar = toResponse(events.slice(0, 3).reduce(applyEvent, emptyResponse()))!;
   const { store, asked, until } = await follow(
     (response) => response.end(`event: snapshot\nid: run-1:2\ndata: ${JSON.stringify(soFar)}\n\n`),
@@ -115,7 +115,7 @@ test('a run whose events are no longer stored begins with its snapshot, and cont
   expect(timeless(store.getSnapshot().entries)).toEqual(shown);
 });
 
-test('a request that finds the server unavailable is repeated', async () => {
+test('a request is repeated if the server was unavailable', async () => {
   const { asked, until } = await follow(
     (response) => response.destroy(),
     (response) => response.writeHead(503).end(),

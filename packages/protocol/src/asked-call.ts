@@ -1,9 +1,7 @@
 /** Compares the call in a permission request with the call that the agent made. */
-import type { AskedCall } from './content.ts';
 import { parseArguments } from './folds/render-upsert.ts';
+import { type AskedCall, askedKeys } from './items.ts';
 import type { ApprovalUpsert, ShownCall } from './upserts.ts';
-
-const keys = ['title', 'kind', 'locations', 'diffs'] as const;
 
 /**
  * Returns the fields of `actual` that differ from `asked`. Of the arguments, returns those that `asked` lacks or has
@@ -16,7 +14,7 @@ export function callDifferences(
 ): Partial<AskedCall> | undefined {
   const json = otherArguments(asked.arguments, actual.arguments ?? '');
   const other: Partial<AskedCall> = json === '' ? {} : { arguments: json };
-  for (const key of keys) {
+  for (const key of askedKeys) {
     if (actual[key] !== undefined && !hasSameJson(actual[key], asked[key])) {
       Object.assign(other, { [key]: actual[key] });
     }

@@ -75,18 +75,6 @@ export const FileDiff = z.object({
 });
 export type FileDiff = z.infer<typeof FileDiff>;
 
-/** The tool call that a permission request describes, and that runs if it is allowed. */
-export const AskedCall = z.object({
-  name: z.string(),
-  /** A JSON string. */
-  arguments: z.string(),
-  title: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(ToolLocation).optional(),
-  diffs: z.array(FileDiff).optional(),
-});
-export type AskedCall = z.infer<typeof AskedCall>;
-
 export const PlanEntry = z.object({
   content: z.string(),
   priority: z.enum(['high', 'medium', 'low']),

@@ -1,15 +1,7 @@
 /** The canonical stream event: the only data that is logged (seeds 000 and 001, camelCase). */
 import { z } from 'zod';
-import {
-  ApprovalOption,
-  AskedCall,
-  FileDiff,
-  Form,
-  PlanEntry,
-  ToolKind,
-  ToolLocation,
-} from './content.ts';
-import { Compaction, Delivery, ErrorObject, ItemPatch, ItemType, OutputItem } from './items.ts';
+import { optionalShape } from './fields.ts';
+import { baseFields, ErrorObject, itemFields, ItemPatch, ItemType, OutputItem } from './items.ts';
 import { TraceContext } from './trace-context.ts';
 import { Usage } from './usage.ts';
 
@@ -29,45 +21,27 @@ export const ResponseStartPayload = z.object({
   parentSpanId: z.string().optional(),
 });
 
+const { name, title, ...others } = optionalShape(itemFields.function_call, 'start');
+/** The fields of a call in the order of the published documents; the id may be empty. */
+const callFields = { name, callId: z.string().optional(), ...others, title };
+
+/** The start of an item, with the fields of its type that are known at the start. */
 export const ItemStartPayload = z.object({
   type: z.literal('item_start'),
   itemId: z.string().min(1),
   itemType: ItemType,
   initialContent: z.string().optional(),
-  /** Messages: the speaker. User messages are shown only when whole, or with a `delivery`. */
+  /** Messages and reasoning: the speaker. User messages are shown only when whole, or with a `delivery`. */
   origin: z.enum(['user', 'agent', 'system']).optional(),
-  /** The delivery of a message that was sent into a running turn: see MessageItem. */
-  delivery: Delivery.optional(),
-  /** The state of the compaction that a system message reports: see MessageItem. */
-  compaction: Compaction.optional(),
-  correlationId: z.string().optional(),
-  parentCallId: z.string().optional(),
-  /** function_call: tool name. */
-  name: z.string().optional(),
-  /** For function_call, function_call_output and approval: the id of the call. */
-  callId: z.string().optional(),
-  /** For function_call: the beginning of its arguments, a JSON text. */
-  arguments: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(ToolLocation).optional(),
-  /** For function_call and approval: a title for people. */
-  title: z.string().optional(),
-  /** script_execution: the code. */
-  code: z.string().optional(),
-  /** approval: see ApprovalItem. */
+  ...optionalShape(itemFields.message, 'start'),
+  ...optionalShape(baseFields, 'start'),
+  ...callFields,
+  ...optionalShape(itemFields.script_execution, 'start'),
+  /** May be empty. */
   approvalId: z.string().optional(),
-  askedBy: z.string().optional(),
-  description: z.string().optional(),
-  options: z.array(ApprovalOption).optional(),
-  form: Form.optional(),
-  editable: z.array(z.string()).optional(),
-  deadline: z.string().optional(),
-  asked: AskedCall.optional(),
-  earlier: AskedCall.partial().optional(),
-  /** plan: its first entries. */
-  entries: z.array(PlanEntry).optional(),
-  /** file_changes: its first diffs. */
-  diffs: z.array(FileDiff).optional(),
+  ...optionalShape(itemFields.approval, 'start'),
+  ...optionalShape(itemFields.plan, 'start'),
+  ...optionalShape(itemFields.file_changes, 'start'),
 });
 export type ItemStartPayload = z.infer<typeof ItemStartPayload>;
 

@@ -32,6 +32,7 @@ export {
 export { callKeyOf, callKeysOf, isAnswer, isCall } from './folds/pair-answers.ts';
 export { progressOf, viewsOf } from './folds/views.ts';
 export { itemText, withText } from './folds/item-text.ts';
+export { itemStart, pickDefined } from './folds/start-item.ts';
 export { PersistentMap } from './folds/persistent-map.ts';
 export { resumeResponse, resumeUpsertFold } from './folds/resume.ts';
 export {
@@ -68,6 +69,8 @@ export {
 } from './hidden-characters.ts';
 export { imageType } from './image-type.ts';
 export * from './items.ts';
+export { LineSplitter } from './line-splitter.ts';
+export { LruMap } from './lru-map.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
 export { type ReplacedBlob, Redactor } from './secrets/redactor.ts';
@@ -89,5 +92,6 @@ export * from './mentions.ts';
 export { hideUrlSecrets } from './url-secrets.ts';
 export * from './usage.ts';
 export { changedFileNotes, sessionDiffNotes } from './changed-files.ts';
+export { withRetries } from './with-retries.ts';
 export * from './wire/http.ts';
 export * from './wire/websocket.ts';

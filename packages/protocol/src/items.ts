@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   ApprovalOption,
   ApprovalOutcome,
-  AskedCall,
   ContentBlock,
   FileDiff,
   Form,
@@ -11,6 +10,17 @@ import {
   ToolKind,
   ToolLocation,
 } from './content.ts';
+import {
+  field,
+  type Fields,
+  itemShape,
+  type KeyWith,
+  optionalShape,
+  type Roles,
+  type Shown,
+  shownNames,
+  shownShape,
+} from './fields.ts';
 
 /** A code for programs, a message for people, and further data from the source of the error. */
 export const ErrorObject = z.object({
@@ -21,22 +31,19 @@ export const ErrorObject = z.object({
 });
 export type ErrorObject = z.infer<typeof ErrorObject>;
 
-const base = {
-  id: z.string().min(1),
-  correlationId: z.string().optional(),
-  /** The call of the subagent to which this item belongs. */
-  parentCallId: z.string().optional(),
-  /** The times at which the item started and ended (ISO 8601 UTC); set by the response fold from the events. */
-  startedAt: z.string().optional(),
-  endedAt: z.string().optional(),
-  /**
-   * The error in which the item ended; the item keeps the content that had arrived before the error. Set by the
-   * response fold.
-   */
-  error: ErrorObject.optional(),
-  /** Data of the source for which this vocabulary has no field. */
-  raw: z.unknown().optional(),
-};
+export const ItemType = z.enum([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'script_execution',
+  'script_execution_output',
+  'error',
+  'plan',
+  'file_changes',
+  'approval',
+]);
+export type ItemType = z.infer<typeof ItemType>;
 
 /**
  * The state of a message that a person sent into a running turn: the agent has the message (`sent`), its model reads it
@@ -56,119 +63,164 @@ export const steeredItemId = (turnId: string, messageId: string): string =>
 export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
 export type Compaction = z.infer<typeof Compaction>;
 
-export const MessageItem = z.object({
-  ...base,
-  type: z.literal('message'),
-  content: z.string(),
-  origin: z.enum(['user', 'agent', 'system']).default('agent'),
-  blocks: z.array(ContentBlock).optional(),
+/** An event that starts the item, or a patch, can have the field, and upserts show the field. */
+const changing = { start: true, patch: true, shown: true } as const;
+/** An event that starts the item can have the field, and upserts show the field. */
+const asked = { start: true, shown: true } as const;
+
+export const baseFields = {
+  id: field(z.string().min(1)),
+  correlationId: field(z.string().optional(), { start: true }),
+  /** The call of the subagent to which this item belongs. */
+  parentCallId: field(z.string().optional(), { start: true }),
+  /** The times at which the item started and ended (ISO 8601 UTC); set by the response fold from the events. */
+  startedAt: field(z.string().optional()),
+  endedAt: field(z.string().optional()),
+  /**
+   * The error in which the item ended; the item keeps the content that had arrived before the error. Set by the
+   * response fold.
+   */
+  error: field(ErrorObject.optional()),
+  /** Data of the source for which this vocabulary has no field. */
+  raw: field(z.unknown().optional(), { patch: true }),
+};
+
+const message = {
+  content: field(z.string(), { text: true, shown: true }),
+  origin: field(z.enum(['user', 'agent', 'system']).default('agent'), { shown: true }),
+  blocks: field(z.array(ContentBlock).optional(), { patch: true, shown: true }),
   /** Set only for a message that was sent into a running turn. */
-  delivery: Delivery.optional(),
+  delivery: field(Delivery.optional(), { start: true, shown: true }),
   /** Set only for a message of the system. */
-  compaction: Compaction.optional(),
-});
+  compaction: field(Compaction.optional(), { start: true }),
+};
 
-export const ReasoningItem = z.object({
-  ...base,
-  type: z.literal('reasoning'),
-  content: z.string(),
-  origin: z.enum(['agent', 'system']).default('agent'),
-});
+const reasoning = {
+  content: field(z.string(), { text: true, shown: true }),
+  origin: field(z.enum(['agent', 'system']).default('agent')),
+};
 
-export const FunctionCallItem = z.object({
-  ...base,
-  type: z.literal('function_call'),
-  name: z.string(),
+const functionCall = {
+  name: field(z.string(), { start: true }),
   /** A JSON text; while it is streamed, the beginning of a JSON text. */
-  arguments: z.string(),
-  callId: z.string().min(1),
-  origin: z.literal('agent').default('agent'),
-  title: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(ToolLocation).optional(),
-  diffs: z.array(FileDiff).optional(),
-});
+  arguments: field(z.string(), { text: true, start: true, patch: true }),
+  callId: field(z.string().min(1)),
+  origin: field(z.literal('agent').default('agent')),
+  // A permission request has the fields below that are shown: see AskedCall.
+  title: field(z.string().optional(), changing),
+  kind: field(ToolKind.optional(), changing),
+  locations: field(z.array(ToolLocation).optional(), changing),
+  diffs: field(z.array(FileDiff).optional(), { patch: true, shown: true }),
+};
 
-export const FunctionCallOutputItem = z.object({
-  ...base,
-  type: z.literal('function_call_output'),
-  callId: z.string().min(1),
-  output: z.string(),
-  success: z.boolean(),
-  origin: z.enum(['system', 'tool_harness']).default('system'),
-  blocks: z.array(ContentBlock).optional(),
-  diffs: z.array(FileDiff).optional(),
+const functionCallOutput = {
+  callId: field(z.string().min(1)),
+  output: field(z.string(), { text: true }),
+  success: field(z.boolean()),
+  origin: field(z.enum(['system', 'tool_harness']).default('system')),
+  blocks: field(z.array(ContentBlock).optional(), { patch: true, shown: 'outputBlocks' }),
+  diffs: field(z.array(FileDiff).optional(), { patch: true, shown: true }),
   /** The exit code of the program that the tool ran, if any. */
-  exitCode: z.number().int().nullish(),
-});
+  exitCode: field(z.number().int().nullish(), { shown: true }),
+  /** How long the tool ran, as the agent reports it, in ms. */
+  durationMs: field(z.number().optional(), { shown: true }),
+};
 
-export const ScriptExecutionItem = z.object({
-  ...base,
-  type: z.literal('script_execution'),
-  code: z.string(),
-  origin: z.literal('agent').default('agent'),
-});
+const scriptExecution = {
+  code: field(z.string(), { text: true, start: true }),
+  origin: field(z.literal('agent').default('agent')),
+};
 
-export const ScriptExecutionOutputItem = z.object({
-  ...base,
-  type: z.literal('script_execution_output'),
-  scriptId: z.string().min(1),
+const scriptExecutionOutput = {
+  scriptId: field(z.string().min(1)),
   /** A JSON string. */
-  result: z.string(),
-  success: z.boolean(),
-  origin: z.enum(['system', 'script_harness']).default('system'),
-});
+  result: field(z.string(), { text: true }),
+  success: field(z.boolean()),
+  origin: field(z.enum(['system', 'script_harness']).default('system')),
+};
 
-export const ErrorItem = z.object({
-  ...base,
-  type: z.literal('error'),
-  code: z.string(),
-  message: z.string(),
-  details: z.unknown().optional(),
-  origin: z.enum(['agent', 'system', 'provider']).default('system'),
-});
+const error = {
+  code: field(z.string()),
+  message: field(z.string(), { text: true }),
+  details: field(z.unknown().optional()),
+  origin: field(z.enum(['agent', 'system', 'provider']).default('system')),
+};
 
-export const PlanItem = z.object({
-  ...base,
-  type: z.literal('plan'),
-  entries: z.array(PlanEntry),
-});
+const plan = { entries: field(z.array(PlanEntry), changing) };
 
 /** The net changes of files by a turn so far, if the agent reports them. */
-export const FileChangesItem = z.object({
-  ...base,
-  type: z.literal('file_changes'),
+const fileChanges = {
   /** One entry for each changed part of a file; empty if no file differs. */
-  diffs: z.array(FileDiff),
-});
+  diffs: field(z.array(FileDiff), changing),
+};
 
-export const ApprovalItem = z.object({
-  ...base,
-  type: z.literal('approval'),
-  approvalId: z.string().min(1),
-  title: z.string(),
+/** The tool call that a permission request describes, and that runs if it is allowed. */
+export const AskedCall = z.object({
+  name: z.string(),
+  /** A JSON string. */
+  arguments: z.string(),
+  ...shownShape(functionCall),
+});
+export type AskedCall = z.infer<typeof AskedCall>;
+
+const approval = {
+  approvalId: field(z.string().min(1)),
+  title: field(z.string(), asked),
   /**
    * The name of the MCP server or subagent that asks; absent if the agent itself asks. The name is set by the MCP
    * server or the agent.
    */
-  askedBy: z.string().optional(),
+  askedBy: field(z.string().optional(), asked),
   /** A text of the agent: a plan to approve, or the reason for the request. */
-  description: z.string().optional(),
-  callId: z.string().optional(),
-  options: z.array(ApprovalOption),
+  description: field(z.string().optional(), asked),
+  callId: field(z.string().optional(), asked),
+  options: field(z.array(ApprovalOption), asked),
   /** The form that the person fills in with an answer that allows the call. */
-  form: Form.optional(),
+  form: field(Form.optional(), asked),
   /** Names of the call's arguments that the person may change; an answer has the changed texts in `content`. */
-  editable: z.array(z.string()).optional(),
+  editable: field(z.array(z.string()).optional(), asked),
   /** The time at which the default policy answers the request (ISO 8601 UTC). */
-  deadline: z.string().optional(),
+  deadline: field(z.string().optional(), asked),
   /** The call as the permission request describes it; the item of the call `callId` may differ. */
-  asked: AskedCall.optional(),
+  asked: field(AskedCall.optional(), { start: true }),
   /** Fields of the call as it was before the agent made this request, where they differ from the request. */
-  earlier: AskedCall.partial().optional(),
+  earlier: field(AskedCall.partial().optional(), { start: true }),
   /** Absent while the request waits for an answer. */
-  outcome: ApprovalOutcome.optional(),
-});
+  outcome: field(ApprovalOutcome.optional()),
+};
+
+/** The fields of each item type. */
+export const itemFields = {
+  message,
+  reasoning,
+  function_call: functionCall,
+  function_call_output: functionCallOutput,
+  script_execution: scriptExecution,
+  script_execution_output: scriptExecutionOutput,
+  error,
+  plan,
+  file_changes: fileChanges,
+  approval,
+} satisfies Record<ItemType, Fields>;
+type ItemFields = typeof itemFields;
+
+const schemaOf = <T extends ItemType>(type: T) =>
+  z.object({
+    ...itemShape(baseFields),
+    type: z.literal(type),
+    ...itemShape<ItemFields[T]>(itemFields[type]),
+  });
+
+export const MessageItem = schemaOf('message');
+export const ReasoningItem = schemaOf('reasoning');
+export const FunctionCallItem = schemaOf('function_call');
+export const FunctionCallOutputItem = schemaOf('function_call_output');
+export const ScriptExecutionItem = schemaOf('script_execution');
+export const ScriptExecutionOutputItem = schemaOf('script_execution_output');
+export const ErrorItem = schemaOf('error');
+export const PlanItem = schemaOf('plan');
+export const FileChangesItem = schemaOf('file_changes');
+export const ApprovalItem = schemaOf('approval');
 
 export const OutputItem = z.discriminatedUnion('type', [
   MessageItem,
@@ -184,34 +236,58 @@ export const OutputItem = z.discriminatedUnion('type', [
 ]);
 export type OutputItem = z.infer<typeof OutputItem>;
 
-export const ItemType = z.enum([
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'script_execution',
-  'script_execution_output',
-  'error',
-  'plan',
-  'file_changes',
-  'approval',
-]);
-export type ItemType = z.infer<typeof ItemType>;
-
 /**
  * Fields of an item, besides its text, that can change while the item is open: each field of a patch replaces the
- * item's field. A patch can replace a plan's entries, file changes' diffs, and a tool call's title, kind, arguments,
- * locations and diffs.
+ * item's field. A patch can replace a tool call's arguments too: if the event has `deltaContent`, the delta is appended
+ * to them.
  */
 export const ItemPatch = z.object({
-  /** A tool call's new arguments, a JSON string. If the event has `deltaContent`, the delta is appended to them. */
-  arguments: z.string().optional(),
-  title: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(ToolLocation).optional(),
-  diffs: z.array(FileDiff).optional(),
-  blocks: z.array(ContentBlock).optional(),
-  entries: z.array(PlanEntry).optional(),
-  raw: z.unknown().optional(),
+  ...optionalShape(functionCall, 'patch'),
+  ...optionalShape(functionCallOutput, 'patch'),
+  ...optionalShape(message, 'patch'),
+  ...optionalShape(plan, 'patch'),
+  ...optionalShape(fileChanges, 'patch'),
+  ...optionalShape(baseFields, 'patch'),
 });
 export type ItemPatch = z.infer<typeof ItemPatch>;
+
+type Keyed = 'start' | 'patch' | 'text';
+type KeyIn<R extends Keyed> =
+  | { [T in ItemType]: KeyWith<ItemFields[T], R> }[ItemType]
+  | KeyWith<typeof baseFields, R>;
+
+/** What a function returns for each table, by item type. */
+const byType = <V>(of: (fields: Fields) => V) =>
+  Object.fromEntries(
+    Object.entries(itemFields).map(([type, own]) => [type, of({ ...baseFields, ...own })]),
+  ) as Record<ItemType, V>;
+
+// The filter chooses the keys that the type describes.
+const keysWith = <R extends Keyed>(role: R, isChosen = (roles: Roles) => roles[role] === true) =>
+  byType(
+    (fields) =>
+      Object.entries(fields).flatMap(([key, one]) => (isChosen(one) ? [key] : [])) as KeyIn<R>[],
+  );
+
+/** For each item type, the keys of the fields that a start can have. */
+export const startKeys = keysWith('start');
+/** For each item type, the keys of the fields that a patch can replace, without the text. */
+export const patchKeys = keysWith('patch', ({ patch, text }) => patch === true && text !== true);
+/** For each item type, the key of its text, or nothing. */
+export const textKeys = keysWith('text');
+const namesShown = byType(shownNames);
+
+/** The fields, besides name and arguments, that a permission request has of its call. */
+export const askedKeys = namesShown.function_call.map(([key]) => key) as (keyof Shown<
+  typeof functionCall
+>)[];
+
+/** The fields of an item that its upsert has, by their names there; undefined fields are left out. */
+export function shownFields<T extends ItemType>(item: Extract<OutputItem, { type: T }>) {
+  const shown = {};
+  for (const [key, name] of namesShown[item.type]) {
+    const value: unknown = Reflect.get(item, key);
+    if (value !== undefined) Reflect.set(shown, name, value);
+  }
+  return shown as Shown<ItemFields[T]>;
+}

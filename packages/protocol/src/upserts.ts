@@ -2,17 +2,9 @@
  * The data that readers show: an item's whole current state, and a turn's events (seed 000, section Data Contracts).
  */
 import { z } from 'zod';
-import {
-  ApprovalOption,
-  ApprovalOutcome,
-  ContentBlock,
-  FileDiff,
-  Form,
-  PlanEntry,
-  ToolKind,
-  ToolLocation,
-} from './content.ts';
-import { Delivery } from './items.ts';
+import { ApprovalOutcome } from './content.ts';
+import { shownShape } from './fields.ts';
+import { itemFields } from './items.ts';
 import { Usage } from './usage.ts';
 
 const base = {
@@ -36,16 +28,13 @@ const base = {
 export const MessageUpsert = z.object({
   ...base,
   type: z.literal('message'),
-  content: z.string(),
+  ...shownShape(itemFields.message),
   origin: z.enum(['user', 'agent', 'system']),
-  blocks: z.array(ContentBlock).optional(),
-  /** The state of a message that was sent into a running turn. */
-  delivery: Delivery.optional(),
 });
 export const ThinkingUpsert = z.object({
   ...base,
   type: z.literal('thinking'),
-  content: z.string(),
+  ...shownShape(itemFields.reasoning),
   providerId: z.string(),
 });
 export const ToolCallUpsert = z.object({
@@ -57,32 +46,25 @@ export const ToolCallUpsert = z.object({
   callId: z.string(),
   toolOutput: z.string().optional(),
   toolOutputIsError: z.boolean().optional(),
-  title: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(ToolLocation).optional(),
-  diffs: z.array(FileDiff).optional(),
-  outputBlocks: z.array(ContentBlock).optional(),
-  exitCode: z.number().int().nullish(),
+  ...shownShape(itemFields.function_call),
+  ...shownShape(itemFields.function_call_output),
 });
 export const PlanUpsert = z.object({
   ...base,
   type: z.literal('plan'),
-  entries: z.array(PlanEntry),
+  ...shownShape(itemFields.plan),
 });
 /** All net changes of files by the turn so far; each upsert has all of them. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),
-  diffs: z.array(FileDiff),
+  ...shownShape(itemFields.file_changes),
 });
 /** The fields of a tool call that people see when they decide about the call. */
-export const ShownCall = ToolCallUpsert.pick({
-  toolName: true,
-  toolArguments: true,
-  title: true,
-  kind: true,
-  locations: true,
-  diffs: true,
+export const ShownCall = z.object({
+  toolName: z.string(),
+  toolArguments: z.record(z.string(), z.unknown()),
+  ...shownShape(itemFields.function_call),
 });
 export type ShownCall = z.infer<typeof ShownCall>;
 /** A permission request; its status is `create` while it waits. */
@@ -90,16 +72,7 @@ export const ApprovalUpsert = z.object({
   ...base,
   type: z.literal('approval'),
   approvalId: z.string(),
-  title: z.string(),
-  /** The name of the MCP server or subagent that asks; absent if the agent itself asks: see ApprovalItem. */
-  askedBy: z.string().optional(),
-  description: z.string().optional(),
-  callId: z.string().optional(),
-  options: z.array(ApprovalOption),
-  form: Form.optional(),
-  /** Names of the call's arguments that the person may change: see ApprovalItem. */
-  editable: z.array(z.string()).optional(),
-  deadline: z.string().optional(),
+  ...shownShape(itemFields.approval),
   /** The call as the permission request describes it: see ApprovalItem. */
   asked: ShownCall.optional(),
   /** Fields of the call as it was before the request, where they differ from the request: see ApprovalItem. */

@@ -182,12 +182,15 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   close(): Promise<void>;
 }
 
-/** Calls an operation's method with arguments that its schemas have parsed. Rejects with the method's error. */
+/**
+ * Calls the method of an operation with arguments that the operation's schemas have parsed. Rejects with the method's
+ * error.
+ */
 export async function perform<Name extends keyof typeof operations>(
-  runtime: Pick<Runtime, Name>,
+  methods: Record<Name, (...args: never[]) => Promise<unknown>>,
   name: Name,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const method = runtime[name].bind(runtime) as (...args: unknown[]) => Promise<unknown>;
+  const method = methods[name].bind(methods) as (...args: unknown[]) => Promise<unknown>;
   return method(...args);
 }

@@ -1,4 +1,5 @@
 import type { Runtime } from './api.ts';
+import { forwardCommands } from './commands.ts';
 import { ClusterRuntime } from './cluster/index.ts';
 import { recover } from './history/index.ts';
 import { enabledArchive } from './enabled-archive.ts';
@@ -24,5 +25,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const waiting = await recover(storage, () => new Date(now()).toISOString());
   const runtime = new SessionRuntime(options, roots, now);
   for (const sessionId of waiting) await runtime.resume(sessionId);
-  return runtime;
+  return Object.assign(
+    runtime,
+    forwardCommands(async (request) => runtime.run(request)),
+  );
 }

@@ -1,3 +1,4 @@
+import { withRetries } from '@liminal/protocol';
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface RetryOptions {
@@ -14,13 +15,13 @@ export async function retry<T>(
   step: () => Promise<T>,
   { signal, everyMs, onTrouble }: RetryOptions,
 ): Promise<T | undefined> {
-  for (;;) {
-    try {
-      return await step();
-    } catch (error) {
+  let isOver = false;
+  return withRetries(
+    async () => (isOver ? undefined : step()),
+    async (error) => {
       onTrouble(error);
-      if (signal.aborted) return undefined;
-      await delay(everyMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
+      isOver = signal.aborted;
+      if (!isOver) await delay(everyMs, undefined, { signal }).catch(() => undefined);
+    },
+  );
 }

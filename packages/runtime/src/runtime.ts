@@ -2,38 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { agentProcesses, type ProviderRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
-  ApprovalAnswer,
-  AsideResult,
-  ContentBlock,
+  CommandName,
   CreateSessionBody,
-  DirectoriesBody,
-  DirectoriesResult,
   FilesResult,
-  ForkBody,
   Grant,
   HistoryPage,
   ImportResult,
-  LoadBody,
-  BackgroundBody,
-  NotifyBody,
-  NotifyResult,
   Project,
   Response,
-  McpAction,
-  McpActionResult,
-  McpServersResult,
-  RewindOptions,
-  RewindResult,
   SearchResult,
-  SendNowResult,
-  SendResult,
-  SessionHandle,
   SessionDiff,
+  SessionHandle,
   SessionInfo,
-  SessionSetup,
   SessionStatusResult,
   SessionSummary,
-  SteerResult,
   UploadedBlob,
 } from '@liminal/protocol';
 import type {
@@ -44,25 +26,31 @@ import type {
   SearchQuery,
   StoredBlob,
 } from '@liminal/storage';
-import type {
-  AttachedClient,
-  FollowRunOptions,
-  RunFeed,
-  Runtime,
-  RuntimeGauges,
-  RuntimeMetrics,
-  SessionsChange,
-  Sink,
-  SubscribeOptions,
-  Subscription,
+import {
+  type AttachedClient,
+  type FollowRunOptions,
+  perform,
+  type RunFeed,
+  type Runtime,
+  type RuntimeGauges,
+  type RuntimeMetrics,
+  type SessionsChange,
+  type Sink,
+  type SubscribeOptions,
+  type Subscription,
 } from './api.ts';
+import {
+  type CommandRequest,
+  isRuntimeCommand,
+  refusedOnce,
+  type RuntimeCommands,
+} from './commands.ts';
 import { followRun, subscribeWhenFound, loadRun } from './subscribers/index.ts';
 import {
   AttachedClients,
   type Cluster,
   SessionCache,
   IdleProcesses,
-  type MessageExtras,
   type Session,
   SessionListSubscribers,
   summarize,
@@ -123,16 +111,8 @@ export interface RuntimeOptions {
   now?: () => number;
 }
 
-interface CommandOption {
-  /** If true, a message that begins with `!` is run as a command; if false, the `!` is escaped. */
-  runCommand?: boolean | undefined;
-}
-
-/** Puts a space before a leading `!`, so that no agent runs a message from a program as a command. */
-const escapeCommand = (message: string): string =>
-  message.startsWith('!') ? ` ${message}` : message;
-
-export class SessionRuntime implements Runtime {
+/** The sessions of one server. `run` runs the commands. */
+export class SessionRuntime implements Omit<Runtime, CommandName> {
   readonly #log: EventLog;
   readonly #store: ResponseStore;
   readonly #blobs: BlobStore;
@@ -227,6 +207,59 @@ export class SessionRuntime implements Runtime {
     });
   }
 
+  /** Runs a command. Rejects with the command's error, or with `SHUTTING_DOWN`. */
+  async run({ command, sessionId, args }: CommandRequest): Promise<unknown> {
+    const refused = refusedOnce[command];
+    if (refused === undefined) this.#assertTakesTurns();
+    else if (refused === 'closed') this.#assertOpen();
+    if (isRuntimeCommand(command)) return perform(this.#commands, command, [sessionId, ...args]);
+    return this.#cache.use(sessionId, async (session) => perform(session, command, args));
+  }
+
+  /** The commands that need more than their session. */
+  readonly #commands: RuntimeCommands = {
+    loadSession: async (sessionId, { mcpServers = {}, additionalDirectories: add = [] } = {}) => {
+      const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
+      if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
+      return this.#cache.use(sessionId, async (session) => {
+        if (session.record.importedFrom) return handle(session);
+        await this.#roots.admit(session.record.projectDir);
+        await this.sessions.importHistory(session);
+        session.addMcpServers(mcpServers);
+        if (add.length > 0) await session.changeDirectories({ add });
+        await session.open();
+        return handle(session);
+      });
+    },
+    send: async (sessionId, message, turnId, extras) =>
+      this.#cache.use(sessionId, async (session) => {
+        const storage = { log: this.#log, store: this.#store };
+        await this.sessions.importHistory(session);
+        const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
+        if (isBegun) return { turnId, queued: false };
+        this.#assertTakesTurns();
+        return session.send(message, turnId, extras);
+      }),
+    notify: async (name, which) => {
+      const sessionId = await this.sessions.idOf(name);
+      return this.#cache.use(sessionId, async (session) => session.notify(which));
+    },
+    fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) =>
+      this.#cache.use(sessionId, async (session) => {
+        session.assertCanContinue();
+        await this.sessions.importHistory(session);
+        const made = await this.sessions.fork(session.record, forkId, turnId);
+        this.publishSessions([summarize(made)]);
+        return { sessionId: forkId, cliType: made.cliType };
+      }),
+    archive: async (sessionId) => this.#mark(sessionId, { archived: true }),
+    unarchive: async (sessionId) => this.#mark(sessionId, { archived: false }),
+    pin: async (sessionId) => this.#mark(sessionId, { pinned: true }),
+    unpin: async (sessionId) => this.#mark(sessionId, { pinned: false }),
+    deleteSession: async (sessionId) =>
+      this.sessions.delete(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0),
+  };
+
   /** Resumes turns that waited for a user when the previous owner ended; errors are only logged. */
   async resume(sessionId: string): Promise<void> {
     await this.#cache
@@ -285,29 +318,6 @@ export class SessionRuntime implements Runtime {
     return handle(await this.sessions.create(request, owned));
   }
 
-  async loadSession(
-    sessionId: string,
-    { mcpServers = {}, additionalDirectories: add = [] }: LoadBody = {},
-  ): Promise<SessionHandle> {
-    this.#assertOpen();
-    const fence = this.#cluster?.fenceOf(sessionId) ?? 0;
-    if (!(await this.sessions.find(sessionId))) await this.sessions.adopt(sessionId, fence);
-    return this.#cache.use(sessionId, async (session) => {
-      if (session.record.importedFrom) return handle(session);
-      await this.#roots.admit(session.record.projectDir);
-      await this.sessions.importHistory(session);
-      session.addMcpServers(mcpServers);
-      if (add.length > 0) await session.changeDirectories({ add });
-      await session.open();
-      return handle(session);
-    });
-  }
-
-  async prewarm(sessionId: string): Promise<void> {
-    this.#assertTakesTurns();
-    await this.#cache.use(sessionId, (session) => session.prewarm());
-  }
-
   async listSessions(projectId = ''): Promise<SessionSummary[]> {
     if (projectId === '') {
       throw errors.PROJECT_ID_REQUIRED.missing();
@@ -324,31 +334,6 @@ export class SessionRuntime implements Runtime {
     return this.#cache.use(sessionId, (session) => session.info());
   }
 
-  async rename(sessionId: string, title: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.rename(title));
-  }
-
-  async archive(sessionId: string): Promise<void> {
-    await this.#mark(sessionId, { archived: true });
-  }
-
-  async unarchive(sessionId: string): Promise<void> {
-    await this.#mark(sessionId, { archived: false });
-  }
-
-  async pin(sessionId: string): Promise<void> {
-    await this.#mark(sessionId, { pinned: true });
-  }
-
-  async unpin(sessionId: string): Promise<void> {
-    await this.#mark(sessionId, { pinned: false });
-  }
-
-  async deleteSession(sessionId: string): Promise<void> {
-    this.#assertOpen();
-    await this.sessions.delete(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
-  }
-
   async putBlob(bytes: Uint8Array, mimeType: string): Promise<UploadedBlob> {
     return putBlob(this.#blobs, bytes, mimeType);
   }
@@ -357,152 +342,6 @@ export class SessionRuntime implements Runtime {
     const blob = await this.#blobs.get(hash);
     if (blob) return blob;
     throw errors.BLOB_NOT_FOUND.unknown();
-  }
-
-  async send(
-    sessionId: string,
-    message: string,
-    turnId?: string,
-    { blocks, traceContext, runCommand = false }: MessageExtras & CommandOption = {},
-  ): Promise<SendResult> {
-    this.#assertOpen();
-    return this.#cache.use(sessionId, async (session) => {
-      const storage = { log: this.#log, store: this.#store };
-      await this.sessions.importHistory(session);
-      const isBegun = turnId !== undefined && (await hasBegun(storage, session.record, turnId));
-      if (isBegun) return { turnId, queued: false };
-      this.#assertTakesTurns();
-      const text = runCommand ? message : escapeCommand(message);
-      return session.send(text, turnId, { blocks, traceContext });
-    });
-  }
-
-  async steer(
-    sessionId: string,
-    message: string,
-    messageId?: string,
-    { blocks, traceContext }: MessageExtras = {},
-  ): Promise<SteerResult> {
-    this.#assertOpen();
-    const steer = async (session: Session) =>
-      session.steer(message, messageId, { blocks, traceContext });
-    return this.#cache.use(sessionId, steer);
-  }
-
-  async editQueued(
-    sessionId: string,
-    turnId: string,
-    message: string,
-    { blocks, runCommand = false }: { blocks?: ContentBlock[] | undefined } & CommandOption = {},
-  ): Promise<void> {
-    const text = runCommand ? message : escapeCommand(message);
-    const edit = async (session: Session) => session.editQueued(turnId, text, blocks);
-    await this.#cache.use(sessionId, edit);
-  }
-
-  async fork(
-    sessionId: string,
-    { turnId, sessionId: forkId = randomUUID() }: ForkBody = {},
-  ): Promise<SessionHandle> {
-    this.#assertOpen();
-    return this.#cache.use(sessionId, async (session) => {
-      session.assertCanContinue();
-      await this.sessions.importHistory(session);
-      const made = await this.sessions.fork(session.record, forkId, turnId);
-      this.publishSessions([summarize(made)]);
-      return { sessionId: forkId, cliType: made.cliType };
-    });
-  }
-
-  async rewind(
-    sessionId: string,
-    turnId: string,
-    options: RewindOptions = {},
-  ): Promise<RewindResult> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.rewind(turnId, options));
-  }
-
-  async removeQueued(sessionId: string, turnId: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.removeQueued(turnId));
-  }
-
-  async moveQueued(sessionId: string, turnId: string, before?: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.moveQueued(turnId, before));
-  }
-
-  async sendQueuedNow(sessionId: string, turnId: string): Promise<SendNowResult> {
-    return this.#cache.use(sessionId, async (session) => session.sendQueuedNow(turnId));
-  }
-
-  async resumeQueue(sessionId: string): Promise<void> {
-    this.#assertTakesTurns();
-    await this.#cache.use(sessionId, async (session) => session.resumeQueue());
-  }
-
-  async cancel(sessionId: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.cancel());
-  }
-
-  async notify(name: string, which: NotifyBody = {}): Promise<NotifyResult> {
-    const sessionId = await this.sessions.idOf(name);
-    return this.#cache.use(sessionId, async (session) => session.notify(which));
-  }
-
-  async stopTask(sessionId: string, taskId: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.stopTask(taskId));
-  }
-
-  async mcpServers(sessionId: string): Promise<McpServersResult> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.mcpServers());
-  }
-
-  async changeMcpServer(
-    sessionId: string,
-    name: string,
-    action: McpAction,
-  ): Promise<McpActionResult> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.changeMcpServer(name, action));
-  }
-
-  async changeDirectories(
-    sessionId: string,
-    changes: DirectoriesBody = {},
-  ): Promise<DirectoriesResult> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.changeDirectories(changes));
-  }
-
-  async aside(sessionId: string, question: string): Promise<AsideResult> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.aside(question));
-  }
-
-  async setup(sessionId: string): Promise<SessionSetup> {
-    this.#assertTakesTurns();
-    return this.#cache.use(sessionId, async (session) => session.setup());
-  }
-
-  async background(sessionId: string, { callId }: BackgroundBody = {}): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.background(callId));
-  }
-
-  async kill(sessionId: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.kill());
-  }
-
-  async answerApproval(
-    sessionId: string,
-    approvalId: string,
-    answer: ApprovalAnswer,
-  ): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.answerApproval(approvalId, answer));
-  }
-
-  async setConfig(sessionId: string, id: string, value: string): Promise<void> {
-    await this.#cache.use(sessionId, async (session) => session.setConfig(id, value));
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
@@ -651,7 +490,6 @@ export class SessionRuntime implements Runtime {
   }
 
   async #mark(sessionId: string, marks: { archived?: boolean; pinned?: boolean }): Promise<void> {
-    this.#assertOpen();
     await this.sessions.findOrStore(sessionId, this.#cluster?.fenceOf(sessionId) ?? 0);
     await this.#cache.use(sessionId, async (session) => session.mark(marks));
   }

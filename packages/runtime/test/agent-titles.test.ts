@@ -1,5 +1,5 @@
 /** A session's title and its title in the agent's store are kept equal. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startWorld } from './harness.ts';
 
 test('a session that is renamed in Liminal is renamed in its agent, and vice versa', async () => {
@@ -8,7 +8,7 @@ test('a session that is renamed in Liminal is renamed in its agent, and vice ver
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
   const title = async () => (await runtime.info(sessionId)).session.title;
   await runtime.rename(sessionId, 'Pears');
-  await vi.waitUntil(() => agent.titles.length > 0);
+  await expect.poll(() => agent.titles.length).toBeGreaterThan(0);
   expect(agent.titles).toEqual(['Pears']);
   agent.update(sessionId, { title: 'Plums' });
   await expect.poll(title).toBe('Plums');

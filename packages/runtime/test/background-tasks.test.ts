@@ -1,5 +1,5 @@
 import type { BackgroundTask } from '@liminal/protocol';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
 let world: World;
@@ -24,8 +24,8 @@ async function turn(text: string): Promise<void> {
   await isIdle();
 }
 
-const isIdle = () =>
-  vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+const isIdle = async () =>
+  await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('idle');
 const historyTexts = async (id = sessionId) =>
   (await world.runtime.history(id)).entries.map((one) => ('content' in one ? one.content : ''));
 
@@ -60,10 +60,9 @@ describe('tasks that ran in the background when the agent ended', () => {
   beforeEach(async () => {
     await turn('Start it.');
     world.agent.update(sessionId, { tasks: [server, agent] });
-    await vi.waitUntil(async () => {
-      const stored = await world.storage.store.getSession(sessionId);
-      return stored?.tasks?.length === 2;
-    });
+    await expect
+      .poll(async () => (await world.storage.store.getSession(sessionId))?.tasks)
+      .toHaveLength(2);
   });
 
   test('are named in the conversation, once, and the session continues', async () => {
@@ -88,8 +87,8 @@ describe('tasks that ran in the background when the agent ended', () => {
   test('are also named if the agent crashed during a turn, which stays failed', async () => {
     const { turnId } = await world.runtime.send(sessionId, 'Go on.');
     world.agent.crash(sessionId);
-    await vi.waitUntil(async () => (await historyTexts()).includes(notice));
-    await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
+    await expect.poll(async () => (await historyTexts()).includes(notice)).toBe(true);
+    await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('failed');
     const { turns } = await world.runtime.history(sessionId);
     expect(turns.find((one) => one.turnId === turnId)).toMatchObject({ status: 'error' });
     expect(await historyTexts()).toEqual(['Start it.', 'Go on.', notice]);
@@ -98,7 +97,7 @@ describe('tasks that ran in the background when the agent ended', () => {
   test('are named by the next server if the server ended with the agent', async () => {
     world = await world.restart();
     await world.runtime.loadSession(sessionId);
-    await vi.waitUntil(async () => (await historyTexts()).includes(notice));
+    await expect.poll(async () => (await historyTexts()).includes(notice)).toBe(true);
     expect(await historyTexts()).toEqual(['Start it.', notice]);
     world = await world.restart();
     await world.runtime.loadSession(sessionId);

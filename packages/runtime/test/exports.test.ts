@@ -9,7 +9,7 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import { plantedSecrets } from '@liminal/protocol/testing';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkedParts } from '../src/index.ts';
 import { startWorld, type World } from './harness.ts';
 import { openMedium } from './medium.ts';
@@ -43,7 +43,7 @@ async function begun(text: string, blocks: ContentBlock[] = []): Promise<string>
 
 async function done(): Promise<void> {
   world.agent.finish(sessionId);
-  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+  await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('idle');
 }
 
 async function exported(id = sessionId, from = world): Promise<string> {
@@ -166,7 +166,7 @@ describe('an exported session', () => {
   test('during a turn has the events so far; on import that turn is over', async () => {
     const turnId = await begun('Go');
     world.agent.text(sessionId, `${turnId}-a`, 'Half a sen');
-    await vi.waitUntil(async () => (await exported()).includes('Half a sen'));
+    await expect.poll(async () => (await exported()).includes('Half a sen')).toBe(true);
     const file = await exported();
     const [, , run] = await partsOf(file);
     if (run?.type !== 'run') throw new Error('There is no run.');
@@ -195,7 +195,7 @@ describe('an exported session', () => {
     ]);
     const pieces = text.match(/[\s\S]{1,7}/g) ?? [];
     world.agent.text(sessionId, `${turnId}-a`, ...pieces);
-    await vi.waitUntil(async () => (await exported()).includes('port: 1'));
+    await expect.poll(async () => (await exported()).includes('port: 1')).toBe(true);
     const midway = await exported();
     await done();
     const after = await exported();
@@ -226,7 +226,7 @@ describe.each(['memory', 'sqlite'] as const)('keepEvents, in %s,', (driver) => {
     await done();
     const cut = await begun('Two');
     world.agent.text(sessionId, `${cut}-a`, 'Half');
-    await vi.waitUntil(async () => (await exported()).includes('Half'));
+    await expect.poll(async () => (await exported()).includes('Half')).toBe(true);
     world = await world.restart();
 
     const file = await exported();

@@ -26,7 +26,7 @@ async function turn(text: string, id = sessionId, blocks: ContentBlock[] = []): 
   const { turnId } = await world.runtime.send(id, text, undefined, { blocks });
   world.agent.text(id, `${turnId}-a`, `Re: ${text}`);
   world.agent.finish(id);
-  await vi.waitUntil(async () => (await world.runtime.status(id)).state === 'idle');
+  await expect.poll(async () => (await world.runtime.status(id)).state).toBe('idle');
   return turnId;
 }
 
@@ -282,7 +282,7 @@ describe('a fork', () => {
     world.agent.finish(sessionId);
     const isStored = async () =>
       (await world.storage.store.getResponse(own))?.status === 'complete';
-    await vi.waitUntil(isStored);
+    await expect.poll(isStored).toBe(true);
     await turns('2');
     world.agent.storedTurns = [
       storedTurn(first),

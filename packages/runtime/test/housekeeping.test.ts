@@ -32,10 +32,10 @@ async function begin(sessionId: string, message = 'Hello quokka'): Promise<strin
 async function runTurn(sessionId: string, message?: string): Promise<string> {
   const turnId = await begin(sessionId, message);
   world.agent.finish(sessionId);
-  await vi.waitFor(async () => {
-    expect(await world.storage.store.getResponse(turnId)).toMatchObject({ status: 'complete' });
-    expect((await world.runtime.info(sessionId)).session.state).toBe('idle');
-  });
+  await expect
+    .poll(async () => world.storage.store.getResponse(turnId))
+    .toMatchObject({ status: 'complete' });
+  await expect.poll(async () => (await world.runtime.info(sessionId)).session.state).toBe('idle');
   return turnId;
 }
 
@@ -78,9 +78,9 @@ describe('archiving and pinning', () => {
     await world.runtime.archive(sessionId);
     await world.runtime.pin(sessionId);
     await world.runtime.pin(sessionId);
-    await vi.waitFor(() =>
-      expect(told.at(-1)).toMatchObject({ sessionId, archived: true, pinned: true, updatedAt }),
-    );
+    await expect
+      .poll(() => told.at(-1))
+      .toMatchObject({ sessionId, archived: true, pinned: true, updatedAt });
     await reader.until((r) => r.ofType('session:info').at(-1)?.info.session.pinned === true);
     stop();
     reader.close();
@@ -104,9 +104,7 @@ describe('archiving and pinning', () => {
       archived: true,
     });
     world.agent.finish(sessionId);
-    await vi.waitFor(async () =>
-      expect((await world.runtime.info(sessionId)).session.state).toBe('idle'),
-    );
+    await expect.poll(async () => (await world.runtime.info(sessionId)).session.state).toBe('idle');
     expect(await listed()).toMatchObject([{ archived: true }]);
     await runTurn(sessionId, 'Again');
     expect(await listed()).toEqual([{ sessionId }]);
@@ -285,13 +283,13 @@ describe('deleting', () => {
     const held = Promise.withResolvers<void>();
     world.agent.hold = held.promise;
     const sending = world.runtime.send(sessionId, 'Too late').catch((error: unknown) => error);
-    await vi.waitFor(() => expect(world.agent.alive.has(sessionId)).toBe(true));
+    await expect.poll(() => world.agent.alive.has(sessionId)).toBe(true);
     const deleting = world.runtime.deleteSession(sessionId);
     const refused = await world.runtime.send(sessionId, 'Later').catch((error: unknown) => error);
     expect(refused).toMatchObject(notFound);
     held.resolve();
     await Promise.all([deleting, sending]);
-    await vi.waitFor(() => expect(world.agent.alive.has(sessionId)).toBe(false));
+    await expect.poll(() => world.agent.alive.has(sessionId)).toBe(false);
     expect(await world.storage.log.unsettled()).toEqual([]);
     expect(await listed()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ProviderError } from '@liminal/agents';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
 let world: World;
@@ -16,7 +16,7 @@ afterEach(async () => world.end());
 async function turn(text: string): Promise<string> {
   const { turnId } = await world.runtime.send(sessionId, text);
   world.agent.finish(sessionId);
-  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'idle');
+  await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('idle');
   return turnId;
 }
 
@@ -61,7 +61,7 @@ test('a rewind that fails is rejected with the reason, which is also in the conv
   await expect(world.runtime.rewind(sessionId, turnId)).rejects.toMatchObject({
     code: 'NO_CHECKPOINT',
   });
-  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
+  await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('failed');
   const { turns } = await world.runtime.history(sessionId);
   expect(turns.at(-1)).toMatchObject({
     status: 'error',

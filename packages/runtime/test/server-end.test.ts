@@ -1,4 +1,5 @@
 /** The orderly shutdown of a server: which turns reach their end, and how the others end. */
+import { type CommandName, commands } from '@liminal/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 
@@ -18,6 +19,7 @@ async function newSession(): Promise<string> {
   return (await runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
 }
 
+const names = Object.keys(commands) as CommandName[];
 const never = () => new AbortController().signal;
 const refused = { code: 'SHUTTING_DOWN', message: expect.stringMatching(/Try again/) };
 
@@ -95,6 +97,30 @@ test.each(['crash', 'close'] as const)(
     expect((await session(sessionId)).interrupted).toBeUndefined();
   },
 );
+
+test('a server that shuts down refuses each command that begins something, and after its end each that changes more than what runs', async () => {
+  const { runtime } = world;
+  const begins = ['prewarm', 'resumeQueue', 'rewind', 'mcpServers', 'changeMcpServer'];
+  begins.push('aside', 'setup', 'changeDirectories');
+  const changes = ['loadSession', 'send', 'steer', 'fork', 'archive', 'unarchive', 'pin', 'unpin'];
+  changes.push('deleteSession');
+  const refusedNow = async (): Promise<string[]> => {
+    const codes = names.map(async (name) => {
+      const command = runtime[name] as (...args: unknown[]) => Promise<unknown>;
+      const code = await command.call(runtime, 'unknown', 'x').catch((error: unknown) => error);
+      expect(code).toMatchObject({ code: expect.stringMatching(/SHUTTING_DOWN|_NOT_FOUND/) });
+      return (code as { code: string }).code;
+    });
+    return (await Promise.all(codes)).flatMap((code, at) =>
+      code === 'SHUTTING_DOWN' ? names[at]! : [],
+    );
+  };
+  expect(await refusedNow()).toEqual([]);
+  await runtime.finish(never());
+  expect((await refusedNow()).toSorted()).toEqual(begins.toSorted());
+  await runtime.close();
+  expect((await refusedNow()).toSorted()).toEqual([...begins, ...changes].toSorted());
+});
 
 test('finish resolves at once if no turn runs', async () => {
   expect(await world.runtime.finish(never())).toBeUndefined();

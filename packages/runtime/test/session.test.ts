@@ -87,19 +87,19 @@ test('SAFE: a message that begins with “!” is text, unless its sender reques
   const { runtime, agent } = world;
   const done = async () => {
     agent.finish(sessionId);
-    await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+    await expect.poll(async () => (await runtime.status(sessionId)).state).toBe('idle');
   };
   await runtime.send(sessionId, '!rm -rf .');
   const queued = await runtime.send(sessionId, 'Wait.');
   await runtime.editQueued(sessionId, queued.turnId, '!rm -rf .');
   agent.finish(sessionId);
-  await vi.waitUntil(() => agent.received.length === 2);
+  await expect.poll(() => agent.received.length).toBe(2);
   await done();
   await runtime.send(sessionId, '!ls', undefined, { runCommand: true });
   const second = await runtime.send(sessionId, 'Wait.');
   await runtime.editQueued(sessionId, second.turnId, '!pwd', { runCommand: true });
   agent.finish(sessionId);
-  await vi.waitUntil(() => agent.received.length === 4);
+  await expect.poll(() => agent.received.length).toBe(4);
   await done();
   expect(agent.received).toEqual([' !rm -rf .', ' !rm -rf .', '!ls', '!pwd']);
 });

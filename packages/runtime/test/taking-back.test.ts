@@ -3,7 +3,7 @@ import { ProviderError, type StoredTurn } from '@liminal/agents';
 import { createModelProviders } from '@liminal/agents/models';
 import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { type ContentBlock, type HistoryPage, takenBack } from '@liminal/protocol';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
 import { openMedium } from './medium.ts';
 
@@ -20,10 +20,10 @@ interface Talk {
 }
 
 async function idle({ runtime }: World, sessionId: string): Promise<void> {
-  await vi.waitUntil(async () => (await runtime.status(sessionId)).state === 'idle');
+  await expect.poll(async () => (await runtime.status(sessionId)).state).toBe('idle');
 }
 
-/** A session with a bare model whose answers are A1, A2 and so on. */
+/** A session of a bare model. The model's answers are A1, A2 and so on. */
 async function modelTalk(): Promise<Talk & { client: ScriptedClient }> {
   const answers = Array.from({ length: 9 }, (_, at) => repliesWith(`A${at + 1}`));
   const client = new ScriptedClient(answers);
@@ -185,7 +185,7 @@ describe('taking turns back is rejected', () => {
     await expect(world.runtime.rewind(sessionId, one, both)).rejects.toMatchObject({
       code: 'CANNOT_REWIND',
     });
-    await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'failed');
+    await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('failed');
     const { turns } = await world.runtime.history(sessionId);
     expect(turns.at(-1)?.error?.message).toContain('It was summarised.');
     expect(takenBack(turns).size).toBe(0);
@@ -247,7 +247,7 @@ test('queued messages stay queued', async () => {
   await world.runtime.send(sessionId, 'Two.');
   await world.runtime.send(sessionId, 'Three.');
   await world.runtime.cancel(sessionId);
-  await vi.waitUntil(async () => (await world.runtime.status(sessionId)).state === 'queued');
+  await expect.poll(async () => (await world.runtime.status(sessionId)).state).toBe('queued');
   await world.runtime.rewind(sessionId, one, conversation);
   const { queue } = await world.runtime.info(sessionId);
   expect(queue.map(({ message }) => message)).toEqual(['Three.']);

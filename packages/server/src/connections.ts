@@ -2,7 +2,7 @@ type ConnectionKind = 'websocket' | 'sse' | 'acpHttp';
 
 /** Counts and limits the long-lived connections. */
 export class Connections {
-  /** `acpHttp` counts ACP connections over streamable HTTP, not their requests. */
+  /** `acpHttp` is the number of ACP connections over streamable HTTP, not the number of their requests. */
   readonly open: Record<ConnectionKind, number> = { websocket: 0, sse: 0, acpHttp: 0 };
   /** The number of session subscriptions of all connections. */
   subscriptions = 0;
@@ -18,8 +18,8 @@ export class Connections {
   }
 
   /**
-   * Counts a connection. The caller must call the returned function when the connection ends; further calls have no
-   * effect.
+   * Counts a connection. The caller must call the returned function when the connection ends. Further calls of this
+   * function have no effect.
    */
   enter(kind: ConnectionKind): () => void {
     this.open[kind] += 1;

@@ -32,24 +32,24 @@ import { endFailedSocket } from './websocket/socket-error.ts';
 export interface ServerOptions extends GuardOptions {
   runtime: Runtime;
   version: string;
-  /** The built web app's folder. */
+  /** The folder of the built web app. */
   webDir: string;
   /** Allows a `host` that other machines can reach, although the traffic is not encrypted. */
   insecureHost?: boolean;
   limits?: Partial<Limits>;
-  /** The object that counts the runtime's work; a new `Metrics` by default. */
+  /** The object that counts the runtime's work. The default is a new `Metrics`. */
   metrics?: Metrics;
-  /** Without a logger nothing is logged. */
+  /** The logger. Without a logger, nothing is logged. */
   logger?: FastifyBaseLogger;
   /** Without tracing, no spans are recorded. */
   tracing?: Tracing;
-  /** For tests: checks responses with their schemas, and error codes with the operation's list. */
+  /** For tests: checks responses against their schemas, and error codes against the operation's list. */
   checkAnswers?: boolean;
 }
 
 /**
- * Serves a runtime on one HTTP server, in all of its protocols. The caller makes the server `listen` on `host`. Closing
- * the server ends every connection, but not the runtime. Throws `INSECURE_HOST`.
+ * Serves a runtime on one HTTP server, in all of the server's protocols. The caller must call `listen` with `host`.
+ * Closing the server ends every connection, but does not close the runtime. Throws `INSECURE_HOST`.
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
@@ -69,9 +69,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: {
       maxPayload: limits.frameBytes,
       handleProtocols: ourProtocol,
-      // Handles one frame per turn of the event loop, because one TCP packet can have thousands of frames.
+      // Handle one frame per turn of the event loop, because one TCP packet can contain thousands of frames.
       allowSynchronousEvents: false,
-      // Pongs are sent by our own code, which counts them with the other messages.
+      // Our own code sends pongs, and counts them together with all other messages.
       autoPong: false,
     },
     preClose,
@@ -119,7 +119,10 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
   await typed.register(acpRoutes, { runtime, version, connections, limits });
 }
 
-/** The protocol name of our WebSockets: if a browser offers protocols, the server must choose one of them. */
+/**
+ * The protocol name of our WebSockets. If a browser offers protocols, the server must choose one of the offered
+ * protocols.
+ */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 
 /** Closes every WebSocket with code 1001, so that clients reconnect instead of giving up. */

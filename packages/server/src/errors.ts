@@ -120,7 +120,7 @@ const others = {
 
 export type ServerErrorCode = keyof typeof overHttp;
 
-/** The error with which the server itself rejects a request. */
+/** An error with which the server itself rejects a request. */
 export class RequestError extends LiminalError {
   declare readonly code: ServerErrorCode;
 

@@ -1,6 +1,6 @@
 /**
- * Limits the memory that all clients use together: for responses that the clients have not read, and for received parts
- * of bodies and messages. Each connection also has its own limit, but a few hundred connections at their limit would
+ * Limits the memory that all clients together use for responses that they have not read, and for received parts of
+ * bodies and messages. Each connection also has a limit of its own, but a few hundred connections at this limit would
  * fill the memory.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -9,9 +9,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Limits } from './limits.ts';
 
 interface Held {
-  /** The responses of open requests; only the first response writes to the socket, the others wait. */
+  /** The responses of open requests. Only the first response writes to the socket; all others wait. */
   responses: Set<ServerResponse>;
-  /** The value of `socket.bytesRead` before the body or message that is being received; undefined if there is none. */
+  /**
+   * The value of `socket.bytesRead` when the body or message that is being received began; undefined if nothing is
+   * being received.
+   */
   readFrom: number | undefined;
   /** The number of bytes that the client has sent or read so far. */
   moved: number;
@@ -25,8 +28,8 @@ const connectionsByServer = new WeakMap<Server, Map<Socket, Held>>();
 const checkMs = 100;
 
 /**
- * While more than `limits.heldBytes` are held, the connections that have been idle the longest are ended. A client that
- * reads slowly stays connected longer than an idle client.
+ * The held bytes of all connections. While they are more than `limits.heldBytes`, the connections that have been idle
+ * longest are ended. A client that reads slowly is therefore connected longer than an idle client.
  */
 export function boundHeldBytes(
   { server }: FastifyInstance,
@@ -67,7 +70,7 @@ export function boundHeldBytes(
   server.once('close', () => clearInterval(timer));
 }
 
-/** From now on, counts the bytes that an upgraded connection receives as an unfinished message. */
+/** From this call on, counts the bytes that an upgraded connection receives as an unfinished message. */
 export function countMessage(server: Server, socket: Socket): void {
   const held = connectionsByServer.get(server)?.get(socket);
   if (held) held.readFrom = socket.bytesRead;
@@ -80,7 +83,7 @@ function updateMoved(socket: Socket, held: Held): void {
   held.stillSince = performance.now();
 }
 
-/** Counts at most `maxReceived` received bytes, because an imported file is processed in parts and not kept. */
+/** Counts at most `maxReceived` received bytes. An imported file is processed in parts and is not kept in memory. */
 function heldBytesOf(socket: Socket, { responses, readFrom }: Held, maxReceived: number): number {
   const received = readFrom === undefined ? 0 : socket.bytesRead - readFrom;
   let size = socket.writableLength + Math.min(received, maxReceived);

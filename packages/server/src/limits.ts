@@ -1,22 +1,25 @@
 import { blobMax } from '@liminal/protocol';
 
-/** Limits on what clients can make the server keep or do. Sizes in bytes, times in milliseconds. */
+/**
+ * Limits on the data that the server keeps, and on the work that it does, for its clients. Sizes are in bytes, times in
+ * milliseconds.
+ */
 export interface Limits {
-  /** A request's body. Each of the `messageMax` characters of a message can take six bytes. */
+  /** The size of a request's body. Each of the `messageMax` characters of a message can take six bytes. */
   bodyBytes: number;
   /** An uploaded file. */
   blobBytes: number;
-  /** An uploaded session file. */
+  /** The size of an uploaded session file. */
   importBytes: number;
   /** The size of a WebSocket frame from a client. */
   frameBytes: number;
   /** The size of a message of an ACP client, which may be a prompt with images. */
   acpMessageBytes: number;
-  /** The time for which an ACP connection over HTTP is kept while its client has no open request. */
+  /** How long an ACP connection over HTTP is kept while its client has no open request. */
   acpIdleMs: number;
-  /** The number of unsent bytes in one connection's buffer from which its client counts as slow (invariant 9). */
+  /** If a connection's buffer has at least this number of unsent bytes, the client is treated as slow (invariant 9). */
   bufferBytes: number;
-  /** The unread responses and the received parts of bodies, of all clients together. */
+  /** The total size of unread responses and received parts of bodies, for all clients together. */
   heldBytes: number;
   /** TCP connections. */
   connections: number;
@@ -26,22 +29,22 @@ export interface Limits {
    */
   strangers: number;
   /**
-   * The time for the head of a request: without credentials, from the opening of the connection; for every client, from
-   * the first byte of the head to its last.
+   * How long the head of a request may take to arrive. For a client without credentials, the time begins when the
+   * connection opens; for all other clients, with the first byte of the head.
    */
   headMs: number;
-  /** The most requests of one connection that may wait for their responses. */
+  /** How many requests of one connection may wait for their responses. */
   pipelined: number;
   /** The longest pause in a request's body. */
   silenceMs: number;
-  /** The part of a body that is still read after its request was answered, and the time for it. */
+  /** How much of a body is still read after its request was answered, and for how long. */
   drainBytes: number;
   drainMs: number;
-  /** The most WebSockets, event streams and ACP connections over HTTP that may be open, in total. */
+  /** How many WebSockets, event streams and ACP connections over HTTP may be open in total. */
   streams: number;
-  /** The most sessions to which one WebSocket may subscribe. */
+  /** How many sessions one WebSocket may subscribe to. */
   subscriptionsPerSocket: number;
-  /** The time between two heartbeats on a WebSocket or event stream. */
+  /** The time between two heartbeats of a WebSocket or an event stream. */
   heartbeatMs: number;
 }
 

@@ -5,9 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { errors } from './errors.ts';
 
 /**
- * Makes a server listen on `host`. On `localhost` it listens on each of the name's addresses, because browsers choose
- * among them. Returns the URL of the first address, without a trailing slash. Throws LiminalError `PORT_IN_USE` if
- * another program uses another address of `localhost`: that program would receive the sign-in links.
+ * Makes a server listen on `host`. If `host` is `localhost`, the server listens on every address of that name, because
+ * a browser may choose any of these addresses. Returns the URL of the first address, without a trailing slash. Throws
+ * LiminalError `PORT_IN_USE` if another program uses another address of `localhost`: that program would receive the
+ * sign-in links.
  */
 export async function listen(
   app: FastifyInstance,
@@ -26,7 +27,8 @@ export async function listen(
 const lookupAll = async (name: string) => lookup(name, { all: true });
 
 /**
- * Also listens on another address, and passes its connections to the server, which counts and limits them like its own.
+ * Also listens on another address. Passes the connections of this address to the server, which counts and limits them
+ * like its own connections.
  */
 async function listenAlso({ server }: FastifyInstance, address: { host: string; port: number }) {
   const extraServer = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logging.ts';
 
-test('SAFE: a log line is JSON with terminal controls escaped, and parses to the same text', () => {
+test('SAFE: each log line is JSON in which terminal controls are escaped, and parsing the line returns the same text', () => {
   const said = '\u001b]52;c;cm0=\u0007\u009b2J\u007f\u202egnp\u200b\u{e0041}';
   let log = '';
   const logger = createLogger('info', { write: (line) => (log += line) });
@@ -10,7 +10,7 @@ test('SAFE: a log line is JSON with terminal controls escaped, and parses to the
   expect(JSON.parse(log)).toMatchObject({ msg: said, said, err: { message: said } });
 });
 
-test('SAFE: the log hides secrets in URLs, even in the cause and the stack of an error', () => {
+test('SAFE: secrets in URLs are hidden in the log, even in the cause and the stack of an error', () => {
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   const cause = new TypeError('Cannot fetch http://me:hush@h/api?key=hush');
@@ -26,7 +26,7 @@ test('SAFE: the log hides secrets in URLs, even in the cause and the stack of an
   });
 });
 
-test('SAFE: the log hides known secrets, and secrets found by the rules of exports, everywhere', () => {
+test('SAFE: known secrets, and secrets that match the rules of exports, are hidden everywhere in the log', () => {
   let log = '';
   const secrets = new Set<string>();
   const logger = createLogger('info', { write: (line) => (log += line) }, secrets);

@@ -8,19 +8,24 @@ import {
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 
-/** The approximate length of the longest line, in characters, because an agent's error may have many millions. */
+/**
+ * The approximate length of the longest line, in characters. Lines need a limit, because an agent's error may have many
+ * millions of characters.
+ */
 const lineMax = 64 * 1024;
-/** In characters. The shortest secret to hide, in characters: hiding shorter ones would hide common words. */
+/**
+ * The length of the shortest secret that is hidden, in characters: hiding shorter secrets would also hide common words.
+ */
 const secretMin = 8;
 const hidden = '***';
 /** Redacts known formats of secrets, by the same rules as exports. */
 const rules = new Redactor([]);
 
 /**
- * A log of JSON lines without secrets: URLs are logged without their query, since a sign-in link contains the token;
- * headers are not logged; secrets in the URLs of errors are hidden. Terminal controls are escaped, because people may
- * read the lines in a terminal.
- * @param secrets - Known secrets, hidden everywhere. Secrets may be added to the set later.
+ * Returns a log that writes JSON lines without secrets. URLs are logged without their query, since a sign-in link
+ * contains the token; headers are not logged; secrets in the URLs of errors are hidden. Terminal controls are escaped,
+ * because people may read the lines in a terminal.
+ * @param secrets - Known secrets, which are hidden everywhere. The caller may add secrets to the set later.
  */
 export function createLogger(
   level: string,
@@ -37,8 +42,8 @@ export function createLogger(
     err: pino.stdSerializers.err,
   };
   const write = (line: string): void => {
-    // The line is cut twice: a secret that the first cut splits is not recognised, but the second, shorter cut removes
-    // it.
+    // The line is cut twice. If the first cut splits a secret, the secret is not recognised, but the second cut, which
+    // is shorter, removes it.
     const shown = hideSecrets(hideUrlSecrets(truncateLine(line, 4 * lineMax)), secrets);
     stream.write(escapeHiddenInJson(truncateLine(shown, lineMax)));
   };
@@ -52,7 +57,7 @@ function truncateLine(line: string, length: number): string {
 function hideSecrets(line: string, secrets: ReadonlySet<string>): string {
   let text = line;
   for (const secret of secrets) {
-    // The secret in the form in which JSON contains it.
+    // The secret as it is escaped in JSON.
     const written = JSON.stringify(secret).slice(1, -1);
     if (secret.length >= secretMin) text = text.replaceAll(written, hidden);
   }

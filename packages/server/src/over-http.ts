@@ -1,4 +1,7 @@
-/** The HTTP server that Fastify uses: how connections and requests are read, and how many there may be. */
+/**
+ * The HTTP server that Fastify uses. It limits how connections and requests are read, and how many of them there may
+ * be.
+ */
 import {
   createServer,
   type IncomingMessage,
@@ -18,7 +21,7 @@ import type { Limits } from './limits.ts';
 import { boundStrangers } from './strangers.ts';
 
 /**
- * The time for which a connection may be idle between two requests, in ms; longer than the minute that most proxies
+ * How long a connection may be idle between two requests, in ms. This is longer than the minute that most proxies
  * allow.
  */
 const keepAliveMs = 72_000;
@@ -30,16 +33,16 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
     forceCloseConnections: true,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
-    // If Fastify created several servers (for `localhost`), only the first one would have limits, so we create the
-    // server ourselves.
+    // Create the server here: if Fastify created several servers (for `localhost`), only the first of them would have
+    // limits.
     serverFactory: (handler) =>
       createServer(
         {
           // The guard rejects requests without a Host header.
           requireHostHeader: false,
-          // Upgrades to unsupported protocols, such as HTTP/2, are ignored, and the request is answered.
+          // Upgrades to unsupported protocols, such as HTTP/2, are ignored: the request is answered over HTTP.
           shouldUpgradeCallback: (request) => takesUpgrades && upgradeOf(request) !== undefined,
-          // Request bodies have their own limits: `boundBodies`.
+          // `boundBodies` has separate limits for request bodies.
           requestTimeout: 0,
           headersTimeout: limits.headMs,
           connectionsCheckingInterval: limits.headMs / 4,
@@ -50,7 +53,7 @@ export function overHttp(limits: Limits, { takesUpgrades }: { takesUpgrades: boo
   } satisfies FastifyServerOptions<Server>;
 }
 
-/** Limits what the clients of a new server can make it keep in memory. Call it before `guardRequests`. */
+/** Limits how much memory the clients of a new server can use. Must be called before `guardRequests`. */
 export function boundClients(app: FastifyInstance, limits: Limits): void {
   app.server.on('checkExpectation', boundPipeline(refuseExpectation, limits.pipelined));
   boundStrangers(app, limits);
@@ -60,7 +63,7 @@ export function boundClients(app: FastifyInstance, limits: Limits): void {
 
 /**
  * Ends a connection on which more than `max` requests wait for their responses. Node delivers all requests of a packet
- * at once, and 64 KiB can have thousands of requests.
+ * at once, and a packet of 64 KiB can contain thousands of requests.
  */
 function boundPipeline(handler: RequestListener, max: number): RequestListener {
   const waiting = new WeakMap<Socket, number>();
@@ -77,8 +80,9 @@ function boundPipeline(handler: RequestListener, max: number): RequestListener {
 }
 
 /**
- * Ends a connection without reading the rest of the packet. Node would still deliver the requests in the packet, so
- * Node's parser (which is not in Node's types) is made to treat the rest as another protocol, as after an upgrade.
+ * Ends a connection without reading the rest of the packet. Node would still deliver the other requests in the packet.
+ * Therefore this function makes Node's parser, which is not in Node's types, treat the rest as another protocol, as
+ * after an upgrade.
  */
 function endUnread(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const anotherProtocol = 2;

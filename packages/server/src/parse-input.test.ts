@@ -36,7 +36,7 @@ test.each<[object, string]>([
   expect(parseInput(schema, value)).toEqual({ problems });
 });
 
-test('valid input is returned in the form that the schema returns', () => {
+test('valid input is returned as the schema returns it', () => {
   const read = parseInput(z.object({ limit: z.coerce.number().default(7) }), {});
   expect(read).toEqual({ value: { limit: 7 } });
 });

@@ -21,7 +21,7 @@ export function parseInput<S extends z.ZodType>(
   if (parsed.success) return { value: parsed.data };
   const problems = parsed.error.issues.map(({ path, message }) => {
     const name = path.length === 0 ? '' : nameOf(path.join('.'));
-    // A schema may have a message of its own for this problem.
+    // A schema may contain its own message for this problem.
     if (!ownMessages.has(message)) return name === '' ? message : `${name}: ${message}`;
     return `${name === '' ? 'it' : name} ${message}`;
   });

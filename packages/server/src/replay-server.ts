@@ -15,19 +15,19 @@ import { boundClients, overHttp } from './over-http.ts';
 import { signInScriptRoute } from './pages/sign-in-script.ts';
 import { serveWebApp } from './static.ts';
 
-/** A session's file that a page replays. */
+/** A session's file, which a page replays. */
 export interface ReplayedFile {
   sessionId: string;
-  /** Reads the unpacked file. */
+  /** Reads the uncompressed file. */
   read: () => AsyncIterable<Uint8Array>;
-  /** Its blobs, by hash. */
+  /** The blobs of the file. The key is the hash. */
   blobs: ReadonlyMap<string, { mimeType: string; read: () => Promise<Uint8Array> }>;
 }
 
 interface ReplayServerOptions {
   file: ReplayedFile;
   version: string;
-  /** The built web app's folder. */
+  /** The folder of the built web app. */
   webDir: string;
   credentials: Credentials;
   host: string;
@@ -35,7 +35,8 @@ interface ReplayServerOptions {
 }
 
 /**
- * Serves one file, and the page that replays it, to signed-in browsers. The server runs no agents and stores nothing.
+ * Serves one file, together with the page that replays it, to signed-in browsers. The server runs no agents and stores
+ * nothing.
  */
 export async function createReplayServer(options: ReplayServerOptions): Promise<FastifyInstance> {
   const { file, version, webDir } = options;

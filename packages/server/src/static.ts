@@ -8,7 +8,7 @@ import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, takesHtml } from './pages/send-page.ts';
 
 /**
- * The headers of the page in which the app draws diagrams. The page runs only the script that it contains, loads
+ * The headers of the page in which the app draws diagrams. The page runs only the script inside the page, loads
  * nothing, and has an opaque origin even if it is opened directly.
  */
 const diagramFrameHeaders = {
@@ -28,8 +28,9 @@ const diagramFrameHeaders = {
 
 /**
  * Serves the web app from its folder: files with a hash in their name are cached without a limit, all other files are
- * revalidated. Compressed files from the build (`.br`, `.gz`) are sent to clients that accept them. Addresses without a
- * file are interpreted by the app. Files are looked up on each request, so a new build is served immediately.
+ * revalidated. Compressed files from the build (`.br`, `.gz`) are sent to clients that accept them. For an address
+ * without a file, the app itself is sent, and the app interprets the address. Files are looked up on each request, so a
+ * new build is served immediately.
  */
 export async function serveWebApp(app: FastifyInstance, webDir: string): Promise<void> {
   const isBuilt = (): boolean => existsSync(join(webDir, 'index.html'));
@@ -43,7 +44,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
       index: 'index.html',
       preCompressed: true,
       dotfiles: 'ignore',
-      // For a missing build the server has a page, so no warning is needed.
+      // If the build is missing, the server sends a page that says so. Therefore no warning is needed.
       suppressWarning: true,
       setHeaders: (reply, path) => {
         const immutable = path.startsWith(join(webDir, 'assets'));
@@ -54,7 +55,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
         if (path.startsWith(join(webDir, 'diagram-frame.html'))) reply.headers(diagramFrameHeaders);
       },
     });
-    // Sends `index.html` by name: fastify-static does not send the packed file for a folder's index.
+    // Send `index.html` by name: for the index of a folder, fastify-static does not send the compressed file.
     files.get('/', async (_, reply) =>
       isBuilt() ? reply.sendFile('index.html') : reply.callNotFound(),
     );

@@ -1,6 +1,6 @@
 /**
- * Strangers are connections on which no request had full credentials: the token, or a cookie with its key. A new
- * connection proves nothing but its address, so strangers get few connections and little time. A client with full
+ * Strangers are connections on which no request had full credentials: the token, or a cookie with its key. For a new
+ * connection, only the client's address is known, so strangers get few connections and little time. A client with full
  * credentials may keep its connection without a limit.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -13,7 +13,8 @@ type StrangerLimits = Pick<Limits, 'connections' | 'strangers' | 'headMs'>;
 
 /**
  * Limits the number and the time of strangers' connections. If the limit is reached, a new stranger's connection
- * replaces the oldest one, so that people who sign in or return can always connect. Call it before `guardRequests`.
+ * replaces the oldest one, so that people who sign in or return can always connect. Must be called before
+ * `guardRequests`.
  */
 export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimits): void {
   const { connections, headMs } = limits;
@@ -39,15 +40,15 @@ export function boundStrangers({ server }: FastifyInstance, limits: StrangerLimi
 }
 
 /**
- * Removes the limits from a connection on which a request had full credentials; a cookie alone is not enough, since
- * browsers send it to every port of our host.
+ * Removes the limits from a connection on which a request had full credentials. A cookie alone is not enough, because
+ * browsers send a cookie to every port of our host.
  */
 export function admit(server: Server, socket: Socket): void {
   const strangers = strangersByServer.get(server);
   if (strangers) removeStranger(strangers, socket);
 }
 
-/** The strangers' connections of a server, oldest first, each with the timer for its next request. */
+/** The strangers' connections of a server, oldest first. Each has a timer for its next request. */
 type Strangers = Map<Socket, NodeJS.Timeout | undefined>;
 const strangersByServer = new WeakMap<Server, Strangers>();
 

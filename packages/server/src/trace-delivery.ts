@@ -8,14 +8,14 @@ import {
   type Tracing,
 } from '@liminal/runtime';
 
-/** The most readers of one session, or of one run, that are traced at the same time. */
+/** How many readers of one session, or of one run, are traced at the same time. */
 const tracedSubscribersMax = 8;
 
 type Transport = 'sse' | 'websocket';
 
 /**
  * Wraps a runtime for one transport, and records the sent events: one span for each run and reader, for a limited
- * number of readers. The span belongs to the turn whose trace the events carry.
+ * number of readers. The span belongs to the trace in the turn's events.
  */
 export function traceDelivery(
   runtime: Runtime,
@@ -57,8 +57,8 @@ class TraceSlots {
   readonly #taken = new Map<string, number>();
 
   /**
-   * Takes one of the places for the readers of a session or run; returns undefined if no place is free. The caller must
-   * call the returned function once, to free the place.
+   * Occupies one of the limited places for traced readers of a session or run. Returns undefined if no place is free.
+   * Otherwise the caller must call the returned function once, to free the place.
    */
   acquire(followed: string): (() => void) | undefined {
     const taken = this.#taken.get(followed) ?? 0;
@@ -72,7 +72,7 @@ class TraceSlots {
   }
 }
 
-/** Records the messages sent to one reader, with one span per run. */
+/** Records the messages that were sent to one reader, with one span per run. */
 class Delivery {
   readonly #tracing: Tracing;
   readonly #name: string;
@@ -98,7 +98,7 @@ class Delivery {
     return hasRoom;
   }
 
-  /** The stage span of a run; ends the stage span of the previous run. */
+  /** Returns the stage span of a run, and ends the stage span of the previous run. */
   of(run: TracedRun): Stage | undefined {
     const { runId } = run;
     if (runId !== this.#runId) {
@@ -116,10 +116,7 @@ class Delivery {
   }
 }
 
-/**
- * Yields the same events. Yields the same events. The time of an event is the time until the reader requests the next
- * event.
- */
+/** Yields the same events. The time that is recorded for an event ends when the reader requests the next event. */
 async function* delivered(
   events: AsyncIterable<StreamEvent>,
   delivery: Delivery,

@@ -28,7 +28,7 @@ async function put(body: Uint8Array<ArrayBuffer> | string, type?: string) {
 const get = async (hash: string) => fetch(`${server.url}/api/blob/${hash}`, { headers: bearer });
 
 test.each(['image/p\u0001ng', 'image/png\r\nx-evil: 1', 'type', '', 'image/pñg'])(
-  'SAFE: a stored type that is invalid in a header is sent as bytes: %j',
+  'SAFE: if a stored type is invalid in a header (%j), the blob is sent as bytes',
   async (mimeType) => {
     const app = fastify();
     app.get('/', (_request, reply) => sendBlob(reply, { bytes: png, mimeType }));
@@ -94,7 +94,7 @@ describe('an uploaded file', () => {
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  test('of exactly the largest size is accepted, while one more byte is rejected', async () => {
+  test('an uploaded file of exactly the largest size is accepted, and a file with one more byte is rejected', async () => {
     const largest = new Uint8Array(blobMax);
     expect((await put(largest, 'application/zip')).status).toBe(201);
     const { status, body } = await put(new Uint8Array(blobMax + 1), 'application/zip');
@@ -103,7 +103,7 @@ describe('an uploaded file', () => {
 });
 
 describe('is rejected, with what to do:', () => {
-  test('a file with the type of an image and other content', async () => {
+  test('a file that has the type of an image but other content', async () => {
     const { status, body } = await put('no image', 'image/png');
     expect([status, body]).toMatchObject([415, { error: { code: 'BLOB_TYPE_WRONG' } }]);
   });

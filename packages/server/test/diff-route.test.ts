@@ -26,7 +26,7 @@ test('a folder without a repository and an unknown session are rejected', async 
   expect(await ask('none')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
 });
 
-test('the changes are sent as JSON that must not be cached', async () => {
+test('the changes are sent as JSON that browsers must not cache', async () => {
   execFileSync('git', ['init', '-q', projectDir]);
   writeFileSync(join(projectDir, 'page.html'), '<script>alert(1)</script>\n');
   const { status, headers, text } = await ask();
@@ -52,7 +52,7 @@ test('SAFE: a request without the token is rejected', async () => {
   expect(await ask(sessionId, {})).toMatchObject({ status: 401 });
 });
 
-test('a deleted project folder is reported', async () => {
+test('if the project folder was deleted, the response reports this', async () => {
   const gone = join(server.folder, 'gone');
   mkdirSync(gone);
   const request = { cliType: 'scripted', projectDir: gone };

@@ -88,13 +88,13 @@ test('the OpenAPI document lists all routes', async () => {
 });
 
 test.each(Object.entries({ ...operations, ...serverOperations }))(
-  'there is a route for %s',
+  'the server has a route for %s',
   (_, { method, path }) => {
     expect(server.app.hasRoute({ method, url: path })).toBe(true);
   },
 );
 
-test('the OpenAPI document names each operation like the client’s function, and names a server', async () => {
+test('in the OpenAPI document, each operation has the name of the client’s function, and there is a server', async () => {
   const { servers, paths } = await openApi();
   const names = Object.values(paths).flatMap((there) =>
     Object.values(there).map(({ operationId }) => operationId),

@@ -8,7 +8,7 @@ export interface StreamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Reads server-sent events like a browser, and collects them. */
+/** Reads server-sent events as a browser does, and collects them. */
 export class EventStreamReader {
   readonly response: IncomingMessage;
   readonly events: StreamedEvent[] = [];
@@ -40,7 +40,7 @@ export class EventStreamReader {
     return new EventStreamReader(response);
   }
 
-  /** Waits for an event that has arrived or will arrive. */
+  /** Resolves with an event that has arrived already or will arrive. */
   async waitFor(
     name: string,
     isIt: (event: StreamedEvent) => boolean = () => true,
@@ -79,7 +79,7 @@ export class EventStreamReader {
   #read(block: string): void {
     const fields = new Map(
       block.split('\n').map((line) => {
-        // A line may contain U+2028; only JavaScript treats it as the end of a line.
+        // A line may contain U+2028, which ends a line only in JavaScript.
         const [, name, value] = /^(\w*): ?(.*)$/s.exec(line)!;
         return [name!, value!];
       }),

@@ -37,7 +37,7 @@ async function createSession(): Promise<string> {
 
 const gauges = async () => (await ask('/metrics')).text;
 
-/** Runs a whole turn with one text. */
+/** Runs a complete turn with one text. */
 async function playTurn(sessionId: string, text: string): Promise<string> {
   const { turnId } = await server.runtime.send(sessionId, 'hello');
   const message = server.agent.message(sessionId, `m-${turnId}`);
@@ -52,7 +52,7 @@ const isEnd = ({ data }: { data: Record<string, unknown> }) =>
   (data['payload'] as { type: string }).type === 'turn_complete';
 
 describe('a session as server-sent events', () => {
-  test('ends when the session is deleted', async () => {
+  test('the stream ends when the session is deleted', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);
     await reader.waitFor('info');
@@ -65,7 +65,7 @@ describe('a session as server-sent events', () => {
     expect((await ask(`/api/session/${sessionId}/stream`)).status).toBe(404);
   });
 
-  test('sends the same messages as the WebSocket, as named events whose id is the cursor', async () => {
+  test('the stream contains the same messages as the WebSocket, as named events whose id is the cursor', async () => {
     const sessionId = await createSession();
     const reader = await follow(sessionId);
     expect(reader.response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
@@ -83,7 +83,7 @@ describe('a session as server-sent events', () => {
     expect(reader.of('upsert').at(-1)?.id).toBeDefined();
   });
 
-  test('continues after the event in Last-Event-ID', async () => {
+  test('the stream continues after the event in Last-Event-ID', async () => {
     const sessionId = await createSession();
     await playTurn(sessionId, 'one');
     const reader = await follow(sessionId);
@@ -98,7 +98,7 @@ describe('a session as server-sent events', () => {
     expect((await byQuery.waitFor('history')).data).toMatchObject({ resumed: 'tail' });
   });
 
-  test('sends appends only on request', async () => {
+  test('the stream contains appends only if the request asks for them', async () => {
     const sessionId = await createSession();
     const [reader, plain] = [await follow(sessionId, '?deltas=1'), await follow(sessionId)];
     await Promise.all([reader.waitFor('info'), plain.waitFor('info')]);
@@ -121,7 +121,7 @@ describe('a session as server-sent events', () => {
     expect(plain.of('append')).toEqual([]);
   });
 
-  test('of an unknown session is rejected with 404', async () => {
+  test('the request for an unknown session is rejected with 404', async () => {
     expect(await ask('/api/session/nobody/stream')).toMatchObject({
       status: 404,
       code: 'SESSION_NOT_FOUND',
@@ -133,7 +133,7 @@ describe('a session as server-sent events', () => {
     });
   });
 
-  test('sends heartbeats, and ends when the server closes', async () => {
+  test('the stream contains heartbeats, and ends when the server closes', async () => {
     const reader = await follow(await createSession());
     await reader.comment('heartbeat');
     void server.app.close();
@@ -141,7 +141,7 @@ describe('a session as server-sent events', () => {
     expect(reader.response.complete).toBe(true);
   });
 
-  test('counts as open until its client has disconnected', async () => {
+  test('the stream counts as open until its client has disconnected', async () => {
     const sessionId = await createSession();
     const [first] = [await follow(sessionId), await follow(sessionId), await follow(sessionId)];
     const again = () => ask(`/api/session/${sessionId}/stream`);
@@ -153,14 +153,14 @@ describe('a session as server-sent events', () => {
     expect(await gauges()).toContain('liminal_subscriptions 2\n');
   });
 
-  test('of a client that does not read does not delay other clients, and later sends the latest state', async () => {
+  test('if a client does not read, other clients are not delayed, and the client later gets the latest state', async () => {
     const sessionId = await createSession();
     const slow = await follow(sessionId, '?deltas=1');
     await slow.waitFor('info');
     slow.response.pause();
     slow.events.length = 0;
     const { turnId } = await server.runtime.send(sessionId, 'hello');
-    // More data than the kernel's buffers of a connection can hold, in pieces.
+    // This is more data than the kernel's buffers of a connection can hold. The data is sent in several parts.
     const piece = 'x'.repeat(256 * 1024);
     const pieces = 40;
     const message = server.agent.message(sessionId);
@@ -173,7 +173,7 @@ describe('a session as server-sent events', () => {
     await eventually(async () => (await server.runtime.status(sessionId)).state).toBe('idle');
 
     slow.response.resume();
-    // The kernel's buffers may hold an earlier state, which then arrives first.
+    // The kernel's buffers may still contain an earlier state, which then arrives first.
     const last = ({ data }: { data: unknown }) => (data as HistoryMessage).entries.at(-1);
     const history = await slow.waitFor('history', (event) => last(event)?.status === 'complete');
     expect(last(history)).toMatchObject({ content: piece.repeat(pieces) });
@@ -184,7 +184,7 @@ describe('a session as server-sent events', () => {
 describe('a run as server-sent events', () => {
   const path = (runId: string) => `/api/run/${runId}/events`;
 
-  test('FR-001-17: sends live canonical events, each with its id, and ends after the terminal event', async () => {
+  test('FR-001-17: the stream of a live run contains canonical events, each with its id, and ends after the terminal event', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));
@@ -203,7 +203,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('resumes after Last-Event-ID', async () => {
+  test('the stream continues after the event in Last-Event-ID', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId), { 'last-event-id': `${turnId}:1` });
@@ -211,7 +211,7 @@ describe('a run as server-sent events', () => {
     expect(reader.events.map(({ id }) => id)).toEqual([`${turnId}:2`]);
   });
 
-  test('for a run that has not begun waits on request, and misses no event, however short the run is', async () => {
+  test('for a run that has not begun, the stream waits if the request asks for it, and misses no event, however short the run is', async () => {
     const sessionId = await createSession();
     const turnId = randomUUID();
     const reader = await open(`${path(turnId)}?wait=1`);
@@ -224,7 +224,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(path(randomUUID()))).toMatchObject({ status: 404 });
   });
 
-  test('of a stored run sends one snapshot and then ends', async () => {
+  test('the stream of a stored run contains one snapshot and then ends', async () => {
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
     await eventually(async () => (await open(path(turnId))).waitFor('snapshot')).toBeDefined();
@@ -238,7 +238,7 @@ describe('a run as server-sent events', () => {
     });
   });
 
-  test('is rejected for an unknown run, and for an id of another run', async () => {
+  test('the request is rejected for an unknown run, and for an event id of another run', async () => {
     expect(await ask(path('none'))).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
     const sessionId = await createSession();
     const turnId = await playTurn(sessionId, 'Hi.');
@@ -250,7 +250,7 @@ describe('a run as server-sent events', () => {
     }
   });
 
-  test('has the form of seed 001 on request: for a live run, after reconnecting with an id, and for a stored run', async () => {
+  test('the stream has the form of seed 001 if the request asks for it: for a live run, after reconnecting with an id, and for a stored run', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const other = `${path(turnId)}?format=responses`;
@@ -281,7 +281,7 @@ describe('a run as server-sent events', () => {
     expect(await ask(`${path(turnId)}?format=other`)).toMatchObject({ code: 'INVALID_QUERY' });
   });
 
-  test('of a client that has disconnected is closed', async () => {
+  test('when its client has disconnected, the stream is closed', async () => {
     const sessionId = await createSession();
     const { turnId } = await server.runtime.send(sessionId, 'hello');
     const reader = await open(path(turnId));

@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(outside, { recursive: true });
 });
 
-/** @param query - The query in the form that it has in the URL. */
+/** @param query - The query, written as it is in the URL. */
 const ask = (query: string, id = sessionId) =>
   rawRequest(server.port, { path: `/api/session/${id}/file${query}`, headers: bearer });
 
@@ -65,13 +65,13 @@ test.each([
   ['?path=', 400, 'INVALID_QUERY'],
   ['', 400, 'INVALID_QUERY'],
   [`?path=${'x'.repeat(5000)}`, 400, 'INVALID_QUERY'],
-])('%s is rejected with %i %s', async (query, status, code) => {
+])('the request for %s is rejected with %i %s', async (query, status, code) => {
   const answer = await ask(query);
   expect(answer).toMatchObject({ status, code });
   expect(answer.text).not.toContain(outside);
 });
 
-test('the output file of a session’s command can be read outside of the project, but no file beside it', async () => {
+test('if a session’s command has an output file outside of the project, this file can be read, but no other file in its folder', async () => {
   const folder = join(outside, sessionId, 'tasks');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'x.output'), 'line 1');
@@ -86,7 +86,7 @@ test('the output file of a session’s command can be read outside of the projec
   expect(await asked(join(folder, 'x.output'))).toMatchObject({ status: 403 });
 });
 
-test('no file of an unknown session is sent', async () => {
+test('for an unknown session, no file is sent', async () => {
   expect(await ask('?path=src/page.html', 'none')).toMatchObject({
     status: 404,
     code: 'SESSION_NOT_FOUND',

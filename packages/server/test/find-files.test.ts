@@ -66,7 +66,7 @@ test('in a git repository, ignored files are not found, and changed files come f
   expect(await paths('how')).toEqual([]);
 });
 
-test('links that lead out of the project, Liminal’s own files, and special files are not listed', async () => {
+test('links that lead out of the project are not listed, and neither are Liminal’s own files and special files', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
   writeFileSync(join(outside, 'find-me'), '');
   symlinkSync(join(outside, 'find-me'), join(shop, 'find-file'));
@@ -90,11 +90,11 @@ test.each([
   ],
   ['no folder', {}, 400, 'INVALID_QUERY'],
   ['a limit that is too large', { projectDir: '/etc', limit: '1000' }, 400, 'INVALID_QUERY'],
-])('%s is rejected', async (_, query, status, code) => {
+])('a request with %s is rejected', async (_, query, status, code) => {
   expect(await request(query as Record<string, string>)).toMatchObject({ status, code });
 });
 
-test('a folder that does not exist, or is a file, is rejected', async () => {
+test('a request is rejected if the project folder does not exist or is a file', async () => {
   for (const name of ['gone', 'README.md']) {
     const answer = await request({ projectDir: join(shop, name) });
     expect(answer).toMatchObject({ status: 400, code: 'PROJECT_DIR_NOT_FOUND' });
@@ -111,7 +111,7 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   git('init', '-q');
   git('add', '-A');
   manyFiles(100_500);
-  // Starts the search thread, and compiles the code before the measurement.
+  // The first request starts the search thread, and compiles the code before the measurement.
   mkdirSync(join(server.folder, 'other'));
   for (let n = 0; n < 20; n += 1) await find('a', { projectDir: join(server.folder, 'other') });
   const before = process.threadCpuUsage();
@@ -121,7 +121,8 @@ testAtLength('100,000 files are searched without blocking the server', async () 
   const { user, system } = process.threadCpuUsage(before);
   expect(found.map(({ truncated }) => truncated)).toEqual(found.map(() => true));
   expect(found[4]?.files).toContainEqual({ path: 'src/app.ts', name: 'app.ts' });
-  // The processor time of this thread in ms: for the test's own requests, and for a hundred path checks per request.
+  // The processor time of this thread, in ms: for the test's own requests, and for a hundred checks of a path per
+  // request.
   const worked = (user + system) / 1_000;
   expect(worked / found.length).toBeLessThan(20);
 });

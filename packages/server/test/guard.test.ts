@@ -1,4 +1,7 @@
-/** Tests which requests are allowed: each route, with each kind of credentials, in each way to write its address. */
+/**
+ * Tests which requests are allowed: for each route, with each kind of credentials, and in each way to write the route's
+ * address.
+ */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -25,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The headers of a request with each kind of credentials. */
+/** For each kind of credentials, a function that returns the headers of a request with these credentials. */
 const proofs = {
   nothing: () => ({}),
   'a spent link': () => ({}),
@@ -57,7 +60,7 @@ function spentCode(): string {
   return code;
 }
 
-/** Ways to write one address; the router decides what each of them means. */
+/** Ways to write one address. The router decides which route each of these means. */
 const spellings: Record<string, (path: string) => string> = {
   plain: (path) => path,
   'with a letter encoded': (path) => path.replace(/[a-z]/, encodeByte),
@@ -86,7 +89,7 @@ interface Answer {
   code: string | undefined;
 }
 
-/** Sends the address unchanged, because Node's client would normalise some addresses. */
+/** Sends the address unchanged. Node's client would normalise some addresses. */
 async function send(
   method: string,
   target: string,
@@ -118,7 +121,7 @@ function targetOf({ url }: Route): string {
 
 const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-/** Whether the documented table says that a route accepts these credentials. */
+/** Whether a route accepts these credentials according to the table in the documentation. */
 function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proof): boolean {
   if (full.includes(proof) || access === 'open') return true;
   const hasCookie =
@@ -127,8 +130,8 @@ function opens({ access, method }: Pick<Route, 'access' | 'method'>, proof: Proo
 }
 
 /**
- * Whether the route at a path accepts the upgrade. In an address with a fragment, the query of `/acp` names an unknown
- * agent.
+ * Whether the route at a path accepts the upgrade. In an address with a fragment, the query of `/acp` contains an
+ * unknown agent type.
  */
 function sockets(path: string, upgrade: string, spelling: string): boolean {
   if (path === '/ws') return upgrade !== 'acp-lines';
@@ -137,7 +140,7 @@ function sockets(path: string, upgrade: string, spelling: string): boolean {
 
 const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403;
 
-test('SAFE-1 every route is listed, and only the named routes accept less than full credentials', () => {
+test('SAFE-1 every route is listed, and only the listed routes accept less than full credentials', () => {
   expect(routes.length).toBeGreaterThan(60);
   const named = (access: string) => [
     ...new Set(routes.filter((one) => one.access === access).map(({ url }) => url)),
@@ -184,7 +187,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-3 SAFE-4 requests by pages of other origins, and with other host names, are rejected', async () => {
+  test('SAFE-3 SAFE-4 requests by pages of other origins are rejected, and also requests with other host names', async () => {
     const foreign: Record<string, string | string[]>[] = [
       { origin: 'http://evil.example' },
       { origin: `http://127.0.0.1:${server.port + 1}` },
@@ -225,7 +228,7 @@ describe.each(allProofs)('with %s', (proof) => {
     }
   });
 
-  test('SAFE-1 an upgrade needs full credentials and a route that supports the protocol', async () => {
+  test('SAFE-1 an upgrade is accepted only with full credentials and on a route that supports the protocol', async () => {
     const hasFullProof = full.includes(proof);
     const paths = [...new Set(routes.map(targetOf)), '/nope', '/acp?agent=scripted'];
     for (const path of paths) {
@@ -263,13 +266,14 @@ test.each(allProofs.filter((proof) => !full.includes(proof)))(
 
 test('a request to upgrade to an unsupported protocol is answered over HTTP', async () => {
   for (const upgrade of ['h2c', 'TLS/1.3', 'foo']) {
-    const headers = { ...bearer, connection: 'Upgrade, close', upgrade };
-    expect((await send('GET', '/api/agents', headers)).status).toBe(200);
-    expect((await send('GET', '/api/agents', { connection: 'Upgrade', upgrade })).status).toBe(401);
+    // With `close`, the server ends the connection at once, and `send` waits for that end.
+    const headers = { connection: 'Upgrade, close', upgrade };
+    expect((await send('GET', '/api/agents', { ...bearer, ...headers })).status).toBe(200);
+    expect((await send('GET', '/api/agents', headers)).status).toBe(401);
   }
 });
 
-test('a cookie of the same name, set on another port, does not hide the valid cookie', async () => {
+test('if another port has set a cookie of the same name, the valid cookie is still found', async () => {
   const { cookie, key } = signIn();
   const name = `liminal_${server.port}`;
   for (const tossed of [`${name}=evil; ${cookie}`, `${cookie}; ${name}=evil`]) {

@@ -16,7 +16,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Connects a client that sends a text, reads the response, and never closes its side. */
+/** Connects a client that sends a text, reads the response, and never closes its side of the connection. */
 async function linger(says: string): Promise<void> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined).resume();
@@ -45,7 +45,7 @@ test.each([
     'GET /ws HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
   ],
   ['a last request', 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\nconnection: close\r\n\r\n'],
-])('SAFE: clients that send %s and never leave do not block others', async (_, says) => {
+])('SAFE: clients that send %s and never leave do not block other clients', async (_, says) => {
   for (let n = 0; n < 2 * most; n += 1) await linger(says.replaceAll('PORT', `${server.port}`));
   await expect.poll(isServed, { timeout: 60_000 }).toBe(true);
 });

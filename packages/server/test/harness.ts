@@ -1,6 +1,6 @@
 /**
- * A real server on a real runtime, with the demo, a scripted agent and storage in memory; each server has its own port
- * and folder.
+ * Starts a real server on a real runtime, with the demo, a scripted agent and storage in memory. Each server has its
+ * own port and folder.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,9 +29,9 @@ export interface TestServer {
   runtime: Runtime;
   agent: ScriptedProvider;
   port: number;
-  /** Without a trailing slash. */
+  /** The server's URL, without a trailing slash. */
   url: string;
-  /** An allowed project folder. A folder `.liminal` in it is hidden, like the data folder. */
+  /** An allowed project folder. Its subfolder `.liminal` is hidden, like the data folder. */
   folder: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Tests the bound on the memory of all clients together. */
+/** Tests the limit on the memory that all clients use together. */
 import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
@@ -24,7 +24,7 @@ async function begin(line: string, headers = {}): Promise<RawConnection> {
   return connection;
 }
 
-test('SAFE: when all request bodies together exceed their limit, the connection that has been silent the longest ends', async () => {
+test('SAFE: if all request bodies together exceed their limit, the connection that has been silent longest ends', async () => {
   server = await startServer({ limits: { heldBytes: 2 * MiB } });
   const most = Buffer.alloc(0.9 * MiB);
   const silent = await begin('POST /api/blob', upload);
@@ -39,7 +39,7 @@ test('SAFE: when all request bodies together exceed their limit, the connection 
   expect(await other.answer()).toMatchObject({ status: 201 });
 });
 
-test('SAFE: unfinished messages of ACP WebSockets count toward the total bound, finished ones do not', async () => {
+test('SAFE: unfinished messages of ACP WebSockets count toward the total limit, and finished messages do not', async () => {
   server = await startServer({ limits: { heldBytes: 2 * MiB } });
   const address = `${server.url.replace('http', 'ws')}/acp?agent=demo`;
   const busy = new WebSocket(address, { headers: bearer });
@@ -56,7 +56,7 @@ test('SAFE: unfinished messages of ACP WebSockets count toward the total bound, 
     await vi.waitFor(() => expect(connection.received).toContain('HTTP/1.1 101'), {
       timeout: 60_000,
     });
-    // The head of a text of 16 MiB, with its mask.
+    // The head of a frame with a text of 16 MiB, and the frame's mask.
     connection.send(Buffer.from('81ff000000000100000000000000', 'hex'));
     connection.send(Buffer.alloc(1.2 * MiB));
     return connection;
@@ -69,13 +69,13 @@ test('SAFE: unfinished messages of ACP WebSockets count toward the total bound, 
   busy.terminate();
 });
 
-test('SAFE: when unread responses exceed their total bound, their connections end', async () => {
+test('SAFE: if all unread responses together exceed their limit, their connections end', async () => {
   server = await startServer({ limits: { heldBytes: MiB } });
   const { uri } = await server.runtime.putBlob(Buffer.alloc(16 * MiB, 'x'), 'text/plain');
   const deaf = await new RawConnection(server.port).opened();
   opened.push(deaf);
   deaf.socket.pause();
-  // The first responses fit into the system's own buffers.
+  // The first responses fit into the buffers of the operating system.
   deaf.send(head(server.port, `GET /api/blob/${uri.replace(/^.*[:/]/, '')}`).repeat(8));
   const reads = await begin('GET /api/agents');
   expect(await reads.answer()).toMatchObject({ status: 200 });
@@ -92,13 +92,13 @@ test('SAFE: when unread responses exceed their total bound, their connections en
   expect(reads.isClosed).toBe(false);
 });
 
-test('SAFE: responses that wait behind an endless response also count towards the limit', async () => {
+test('SAFE: responses that wait behind an endless response also count toward the limit', async () => {
   server = await startServer({ limits: { heldBytes: MiB, pipelined: 1_000 } });
   const request = { cliType: 'scripted', projectDir: server.folder };
   const { sessionId } = await server.runtime.createSession(request);
   const { length } = await (await fetch(`${server.url}/openapi.json`, { headers: bearer })).text();
   const many = Math.ceil((4 * MiB) / length);
-  // All requests are in one packet: the server stops reading requests while too many responses wait.
+  // All requests are in one packet. The server stops reading requests while too many responses wait.
   const waiting = head(server.port, 'GET /openapi.json').repeat(many);
   const deaf = await begin(`GET /api/session/${sessionId}/stream`);
   await vi.waitFor(() => expect(deaf.received).toContain('200 OK'), { timeout: 60_000 });

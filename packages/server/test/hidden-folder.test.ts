@@ -1,4 +1,4 @@
-/** Liminal's own data folder lies below an allowed root: no route may read or list its files. */
+/** Liminal's own data folder is below an allowed root. No route may read or list the folder's files. */
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Operation, operations, serverOperations } from '@liminal/protocol';
@@ -32,7 +32,7 @@ const get = async (path: string, query: Record<string, string>) =>
     headers: bearer,
   });
 
-test('this file tests every operation with a path', () => {
+test('every operation that has a path is tested in this file', () => {
   const takesPath = (operation: Operation) =>
     [operation.query, operation.body].some(
       (schema) =>
@@ -59,7 +59,7 @@ test.each([
   'src/token-link',
   'src/token-hard',
   'src/../.liminal/token',
-])('readFile rejects %s', async (path) => {
+])('readFile rejects the path %s', async (path) => {
   for (const asked of [path, join(server.folder, path)]) {
     const { status, code, text } = await get(`/api/session/${sessionId}/file`, { path: asked });
     expect({ status, code }).toEqual({ status: 403, code: 'FILE_NOT_ALLOWED' });

@@ -12,7 +12,7 @@ afterAll(() => server.close());
 const ask = (url: string, headers: Record<string, string> = bearer) =>
   rawRequest(server.port, { path: `/api/image-frame?url=${encodeURIComponent(url)}`, headers });
 
-test('an image from the web gets a frame that can only show this image', async () => {
+test('for an image from the web, the server sends a frame that can show only this image', async () => {
   const { status, headers, text } = await ask('https://example.com/a.png?b=1&c="><script>');
   expect(status).toBe(200);
   expect(text).toContain('src="https://example.com/a.png?b=1&#38;c=&#34;&#62;&#60;script&#62;"');
@@ -33,13 +33,13 @@ test('an image from the web gets a frame that can only show this image', async (
 });
 
 test.each(['', 'http://example.com/a.png', 'javascript:alert(1)', 'data:image/png,x', 'a.png'])(
-  'there is no frame for an image at %j',
+  'for an image at %j, the server sends no frame',
   async (url) => {
     expect(await ask(url)).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
   },
 );
 
-test('the frame needs a sign-in, and the app itself shows no image of another site', async () => {
+test('the frame needs a sign-in, and the app itself shows no image from other sites', async () => {
   expect(await ask('https://example.com/a.png', {})).toMatchObject({ status: 401 });
   const { headers } = await rawRequest(server.port, { path: '/api/agents', headers: bearer });
   expect(headers['content-security-policy']).toContain("img-src 'self' data: blob:;");

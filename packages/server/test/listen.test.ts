@@ -28,7 +28,7 @@ test('SAFE: a server does not start on localhost while another program uses one 
 test('an address of localhost that the machine does not have is skipped', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  // The address is reserved for documentation, so no machine has it.
+  // The address is reserved for documentation, so no machine uses it.
   const addressesOf = found('127.0.0.1', '192.0.2.1');
   const url = await listen(app, { host: 'localhost', port: 0 }, addressesOf);
   expect((await fetch(`${url}/`)).status).toBe(404);

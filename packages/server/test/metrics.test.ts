@@ -1,6 +1,6 @@
 /**
- * The output of `GET /metrics` after some turns; the table and the dashboard in docs/operations.md must name exactly
- * its metrics.
+ * The output of `GET /metrics` after some turns. The table and the dashboard in docs/operations.md must contain exactly
+ * these metrics.
  */
 import { readFileSync } from 'node:fs';
 import type { Usage } from '@liminal/protocol';
@@ -80,7 +80,7 @@ test.each([
   expect(text.split('\n')).toContain(line);
 });
 
-test('is in the text format of Prometheus', async () => {
+test('the metrics are in the text format of Prometheus', async () => {
   const answer = await server.app.inject({ url: '/metrics', headers: bearer });
   expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
   const sample = /^\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? (\+Inf|[\d.]+(e[+-]\d+)?)$/;
@@ -90,7 +90,7 @@ test('is in the text format of Prometheus', async () => {
   for (const line of samples) expect(line).toMatch(sample);
 });
 
-test('no label has an id or a path', () => {
+test('no label contains an id or a path', () => {
   expect(text).not.toMatch(/[\da-f]{8}-[\da-f]{4}/);
   expect(text).not.toContain(server.folder);
 });
@@ -109,7 +109,7 @@ function describedMetrics(): Map<string, { help: string; type: string }> {
 describe('docs/operations.md', () => {
   const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 
-  test('has a row for each metric, with its type and help', () => {
+  test('the page has a row for each metric, with its type and help', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| .*? \| (.+) \|$/gm)];
     const listed = rows.map(([, name, type, help]) => [name!, { type: type!, help: help! }]);
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(describedMetrics()));
@@ -119,11 +119,11 @@ describe('docs/operations.md', () => {
 describe('the board for Grafana', () => {
   const file = readFileSync(boardPath, 'utf8');
 
-  test('is what scripts/grafana.ts writes', () => {
+  test('the file in docs is the file that scripts/grafana.ts writes', () => {
     expect(JSON.parse(file)).toEqual(JSON.parse(boardText()));
   });
 
-  test('queries every metric, and no other metrics', () => {
+  test('the board queries every metric, and no other metrics', () => {
     const exprs = [...file.matchAll(/"expr": (".+")/g)].map(([, expr]) =>
       String(JSON.parse(expr!)),
     );

@@ -19,7 +19,7 @@ const readPage = (name: string): string => readFileSync(new URL(name, docs), 'ut
 const page = readPage('protocol.md');
 const operationsPath = fileURLToPath(new URL('protocol-operations.md', docs));
 const operationsPage = readPage('protocol-operations.md');
-/** All pages of the protocol, docs/protocol*.md. */
+/** All pages about the protocol, docs/protocol*.md. */
 const allPages = readdirSync(docs)
   .filter((name) => /^protocol.*\.md$/.test(name))
   .map(readPage)
@@ -43,7 +43,7 @@ function schemaOf(name: string): z.ZodType {
   return name.endsWith('[]') ? z.array(found) : found;
 }
 
-/** The values of `type` in all examples that name a schema. */
+/** Returns the values of `type` in all examples that belong to a schema. */
 function shownTypes(schema: string): string[] {
   return examples
     .filter((example) => example.schema === `${schema}[]`)
@@ -55,7 +55,7 @@ function allTypes(union: { options: { shape: { type: { value: string } } }[] }):
 }
 
 describe('the examples of docs/protocol*.md', () => {
-  test('are JSON or server-sent events', () => {
+  test('all examples are JSON or server-sent events', () => {
     expect(examples.length).toBeGreaterThan(20);
     for (const { language } of examples) expect(['json', 'sse']).toContain(language);
   });
@@ -64,7 +64,7 @@ describe('the examples of docs/protocol*.md', () => {
     'of JSON match the schema $schema',
     ({ schema, text }) => {
       const example: unknown = JSON.parse(text);
-      // The schema drops unknown fields, so an example with unknown fields differs from the parsed one.
+      // The schema drops unknown fields. If an example contains unknown fields, it differs from the parsed example.
       expect(schemaOf(schema).parse(example)).toEqual(example);
     },
   );
@@ -81,7 +81,7 @@ describe('the examples of docs/protocol*.md', () => {
     },
   );
 
-  test('include every kind of event, upsert, turn event and message', () => {
+  test('the examples include every kind of event, upsert, turn event and message', () => {
     expect(shownTypes('EventPayload')).toEqual(allTypes(protocol.EventPayload));
     expect(shownTypes('UpsertObject')).toEqual(allTypes(protocol.UpsertObject));
     expect(shownTypes('TurnEvent')).toEqual(allTypes(protocol.TurnEvent));
@@ -92,7 +92,7 @@ describe('the examples of docs/protocol*.md', () => {
   });
 });
 
-/** The table of docs/protocol-operations.md, from the protocol's own list. */
+/** Returns the table of docs/protocol-operations.md, made from the protocol's own list. */
 function operationTable(): string {
   const all: [string, Operation][] = Object.entries({ ...operations, ...serverOperations });
   const rows = all.map(([name, operation]) => {
@@ -146,12 +146,12 @@ test('docs/protocol-operations.md has the protocol’s table of operations (vite
   await expect(made).toMatchFileSnapshot(operationsPath);
 });
 
-test('docs/protocol.md lists the errors of any request and of any command', () => {
+test('docs/protocol.md lists the errors that any request can get, and the errors that any command can get', () => {
   for (const codes of [refusalsOfAny, refusalsOfCommands])
     expect(page).toContain(codes.map(quoted).join(', '));
 });
 
-test('docs/protocol.md lists each error under its status', () => {
+test('docs/protocol.md lists each error under the error’s status', () => {
   const rows = page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm);
   const listed = [...rows].flatMap(([, status, codes]) =>
     [...codes!.matchAll(/`([A-Z_]{3,})`/g)].map(([, code]) => [code!, Number(status)]),

@@ -39,7 +39,7 @@ export class RawConnection {
     this.socket.write(data);
   }
 
-  /** Waits for the next response, with its whole body. */
+  /** Waits for the next response, and returns the response with its whole body. */
   async answer(): Promise<{ status: number; error: { code?: string; message?: string } }> {
     for (;;) {
       const found = /^HTTP\/1\.1 (\d+)[^]*?\r\ncontent-length: (\d+)[^]*?\r\n\r\n/i.exec(
@@ -63,7 +63,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request with the token, or with the given headers. */
+/** Returns the head of a request that has the token, or the given headers. */
 export function head(
   port: number,
   line: string,

@@ -1,11 +1,11 @@
-/** Requests with any headers and content. */
+/** Sends requests with any headers and content. */
 import { request as httpRequest } from 'node:http';
 
 export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The error code in an error response. */
+  /** The error code, if the response is an error. */
   code: string | undefined;
 }
 
@@ -17,15 +17,15 @@ interface RawRequest {
 }
 
 /**
- * Sends a request with any headers, because fetch would set Host and Origin itself. For an upgrade that is accepted,
- * the status is 101.
+ * Sends a request with any headers. `fetch` cannot do this, because it sets Host and Origin itself. If an upgrade is
+ * accepted, the status is 101.
  */
 export function rawRequest(
   port: number,
   { method = 'GET', path = '/', headers = {}, body }: RawRequest,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    // For some methods Node's client sends no length, and the server would then read the body as the next request.
+    // For some methods, Node's client sends no length, and the server would then read the body as the next request.
     const isFramed = body === undefined || 'transfer-encoding' in headers;
     const framed = isFramed ? headers : { 'content-length': Buffer.byteLength(body), ...headers };
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: framed });

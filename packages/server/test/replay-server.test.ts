@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished, expect, test } from 'vitest';
 import { createCredentials, createReplayServer } from '../src/index.ts';
 
-test('a replayed file, its blobs and its page are served only to clients with the link', async () => {
+test('a replayed file, its blobs and its page are sent only to clients that opened the link', async () => {
   const webDir = mkdtempSync(join(tmpdir(), 'liminal-replay-web-'));
   writeFileSync(join(webDir, 'index.html'), '<p>The page</p>');
   const [token, hash] = ['t'.repeat(43), 'a'.repeat(64)];

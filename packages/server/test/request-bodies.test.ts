@@ -1,4 +1,4 @@
-/** Bodies that arrive slowly, and bodies of requests that get their response before the body has arrived. */
+/** Tests bodies that arrive slowly, and requests that are answered before their body has arrived. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations, serverOperations } from '@liminal/protocol';
@@ -36,7 +36,7 @@ async function begin(
 
 const upload = { 'content-type': 'application/octet-stream' };
 
-test('a body may take longer in total than the longest allowed pause', async () => {
+test('the total time of a body may be longer than the longest allowed pause', async () => {
   await start({ silenceMs: 3_000, headMs: 1_000 });
   const pieces = 14;
   const connection = await begin('POST /api/blob', { ...upload, 'content-length': pieces });
@@ -48,7 +48,7 @@ test('a body may take longer in total than the longest allowed pause', async () 
 });
 
 test.each(['POST /api/blob', 'POST /api/session/import', 'POST /api/session/create'])(
-  'SAFE: a body of %s that stops arriving is refused with 408',
+  'SAFE: if a body of %s stops arriving, the request is refused with 408',
   async (line) => {
     await start({ silenceMs: 200 });
     const headers = { 'content-type': 'application/json', 'content-length': 1_000 };
@@ -62,7 +62,7 @@ test.each(['POST /api/blob', 'POST /api/session/import', 'POST /api/session/crea
   },
 );
 
-test('a body that waits because the server is slow does not count as silent', async () => {
+test('while a body waits because the server is slow, its client is not treated as silent', async () => {
   await start({ silenceMs: 200 });
   const result = { sessionId: 's', cliType: 'demo', title: 't', runs: 0, wasThere: false };
   vi.spyOn(server.runtime, 'importSession').mockImplementation(async (file) => {
@@ -91,17 +91,20 @@ test.each([
     431,
     'HEADERS_TOO_LARGE',
   ],
-])('%s is refused with its own status and message', async (_, text, status, code) => {
-  await start({});
-  const connection = await new RawConnection(server.port).opened();
-  opened.push(connection);
-  connection.send(text());
-  const answer = await connection.answer();
-  expect(answer).toMatchObject({ status, error: { code } });
-  expect(answer.error.message === 'This is not an HTTP request.').toBe(status === 400);
-});
+])(
+  'a request with %s is refused with its own status and message',
+  async (_, text, status, code) => {
+    await start({});
+    const connection = await new RawConnection(server.port).opened();
+    opened.push(connection);
+    connection.send(text());
+    const answer = await connection.answer();
+    expect(answer).toMatchObject({ status, error: { code } });
+    expect(answer.error.message === 'This is not an HTTP request.').toBe(status === 400);
+  },
+);
 
-/** Every operation with a body, with an address that matches the operation's path. */
+/** Every operation with a body. The address matches the operation's path. */
 const withBody = Object.values({ ...operations, ...serverOperations })
   .filter(({ method }) => method !== 'GET')
   .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, 'x')}`);
@@ -145,7 +148,7 @@ function json(length: number) {
   return { 'content-type': 'application/json', 'content-length': length };
 }
 
-/** The bytes sent before the response: more than all buffers between client and server can hold. */
+/** How many bytes are sent before the response: more than all buffers between client and server can hold. */
 function piece({ headers = {} }: Refused): Buffer {
   const bytes = randomBytes(256 * 1024);
   if ('x-gzip' in headers) bytes.set([0x1f, 0x8b]);
@@ -155,7 +158,7 @@ function piece({ headers = {} }: Refused): Buffer {
 
 describe('a request that is refused before its body has arrived', () => {
   test.each(Object.entries(refused))(
-    'SAFE: is answered at once, even if its client stops sending: %s',
+    'SAFE: the request is answered at once, even if its client stops sending: %s',
     async (_, one) => {
       await start({ silenceMs: never, drainMs: 300 });
       const length = { ...upload, 'content-length': 20 * MiB - 1 };
@@ -168,7 +171,7 @@ describe('a request that is refused before its body has arrived', () => {
   );
 
   test.each(['close', 'keep-alive'])(
-    'SAFE: is read completely if only little is missing, and its client can send further requests (%s)',
+    'SAFE: if only a small part of the body is missing, the server reads the whole body, and the client can send further requests (%s)',
     async (connectionHeader) => {
       await start({ silenceMs: never, drainMs: never });
       const headers = { ...upload, 'content-length': 2 * MiB, connection: connectionHeader };
@@ -182,7 +185,7 @@ describe('a request that is refused before its body has arrived', () => {
     },
   );
 
-  test('SAFE: is read only up to a limit', async () => {
+  test('SAFE: the server reads the rest of the body only up to a limit', async () => {
     await start({ silenceMs: never, drainMs: never, drainBytes: MiB });
     const headers = { ...upload, 'content-length': 1024 * MiB };
     const connection = await begin('POST /api/session/import', headers);
@@ -192,7 +195,7 @@ describe('a request that is refused before its body has arrived', () => {
     clearInterval(timer);
   });
 
-  test('SAFE: fetch reads the response, however large the file is', async () => {
+  test('SAFE: fetch can read the response, however large the file is', async () => {
     await start({});
     for (const size of [60_000, 66_000, 300_000, 5_000_000, 150_000_000]) {
       const body = new Blob([new Uint8Array(size).fill(0xff)]);

@@ -56,11 +56,14 @@ describe('without a token', () => {
   test.each([
     ['/healthz', { ok: true, version: '1.2.3' }],
     ['/readyz', { ok: true }],
-  ])('%s answers, and reveals nothing else', async (path, told) => {
-    const answer = await ask({ path });
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text)).toEqual(told);
-  });
+  ])(
+    '%s is answered, and the answer reveals nothing except the server’s state',
+    async (path, told) => {
+      const answer = await ask({ path });
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.text)).toEqual(told);
+    },
+  );
 });
 
 describe('with a wrong token', () => {
@@ -75,7 +78,7 @@ describe('with a wrong token', () => {
     expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  test('SAFE-2 a wrong link sets no cookie', async () => {
+  test('SAFE-2 opening a wrong link sets no cookie', async () => {
     const answer = await ask({ path: '/?token=wrong', headers: page });
     expect(answer.status).toBe(401);
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -103,12 +106,15 @@ describe('with a wrong token', () => {
 describe('a foreign Origin', () => {
   const foreign = ['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost'];
 
-  test.each(foreign)('SAFE-3 %s may not send requests, even with the token', async (origin) => {
-    const answer = await ask({ path: '/api/agents', headers: { ...bearer, origin } });
-    expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
-  });
+  test.each(foreign)(
+    'SAFE-3 pages of %s may not send requests, even with the token',
+    async (origin) => {
+      const answer = await ask({ path: '/api/agents', headers: { ...bearer, origin } });
+      expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+    },
+  );
 
-  test.each(foreign)('SAFE-3 %s may not open a WebSocket', async (origin) => {
+  test.each(foreign)('SAFE-3 pages of %s may not open a WebSocket', async (origin) => {
     const headers = { ...upgradeHeaders, ...bearer, origin };
     const answer = await ask({ path: '/ws', headers });
     expect(answer).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
@@ -123,7 +129,7 @@ describe('a foreign Origin', () => {
     },
   );
 
-  test('SAFE-3 a command with a cookie alone, without an Origin, is refused', async () => {
+  test('SAFE-3 a command that has only a cookie, and no Origin, is refused', async () => {
     const { cookie, key } = await signIn();
     const command = { method: 'POST', path: '/api/session/none/cancel' };
     const answer = await ask({ ...command, headers: { cookie, 'x-liminal-key': key } });
@@ -141,13 +147,13 @@ describe('a foreign Origin', () => {
     expect((await ask({ path: '/ws', headers })).status).toBe(101);
   });
 
-  test('an upgrade by a program with the token and no Origin is accepted', async () => {
+  test('an upgrade that a program requests with the token and without an Origin is accepted', async () => {
     expect((await ask({ path: '/ws', headers: { ...upgradeHeaders, ...bearer } })).status).toBe(
       101,
     );
   });
 
-  test('an origin that the configuration allows may send requests', async () => {
+  test('pages of an origin that the configuration allows may send requests', async () => {
     const other = await startServer({ allowedOrigins: ['https://liminal.example'] });
     const headers = { ...bearer, origin: 'https://liminal.example' };
     expect((await rawRequest(other.port, { path: '/api/agents', headers })).status).toBe(200);
@@ -164,19 +170,22 @@ describe('a foreign Host', () => {
     'a@localhost',
   ];
 
-  test.each(foreign)('SAFE-4 %s is refused with 403, even with the token', async (host) => {
-    for (const path of ['/api/agents', '/healthz', '/']) {
-      const answer = await ask({ path, headers: { ...bearer, host } });
-      expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
-    }
-  });
+  test.each(foreign)(
+    'SAFE-4 a request to %s is refused with 403, even with the token',
+    async (host) => {
+      for (const path of ['/api/agents', '/healthz', '/']) {
+        const answer = await ask({ path, headers: { ...bearer, host } });
+        expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
+      }
+    },
+  );
 
   test.each(foreign)('SAFE-4 an upgrade to %s is refused with 403', async (host) => {
     const answer = await ask({ path: '/ws', headers: { ...upgradeHeaders, ...bearer, host } });
     expect(answer).toMatchObject({ status: 403, code: 'HOST_NOT_ALLOWED' });
   });
 
-  test('SAFE-4 another host name that leads to the server is refused even if the origin has the same name', async () => {
+  test('SAFE-4 a host name that is not the server’s own is refused even if it leads to the server and the origin has the same name', async () => {
     const host = `evil.example:${server.port}`;
     const headers = { ...bearer, host, origin: `http://${host}` };
     expect((await ask({ path: '/api/agents', headers })).code).toBe('HOST_NOT_ALLOWED');
@@ -189,7 +198,7 @@ describe('a foreign Host', () => {
     }
   });
 
-  test('a name that the configuration allows is accepted', async () => {
+  test('a host name that the configuration allows is accepted', async () => {
     const other = await startServer({ allowedHosts: ['liminal.example', 'tunnel:9000'] });
     const status = async (host: string) =>
       (await rawRequest(other.port, { path: '/api/agents', headers: { ...bearer, host } })).status;
@@ -199,7 +208,7 @@ describe('a foreign Host', () => {
     await other.close();
   });
 
-  test('a host that other machines can reach is refused at the start, unless it is allowed explicitly', async () => {
+  test('if other machines can reach a host, the server refuses to start on it, unless the settings allow this explicitly', async () => {
     await expect(startServer({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSECURE_HOST' });
     const meant = await startServer({ host: '0.0.0.0', insecureHost: true });
     await meant.close();
@@ -213,13 +222,13 @@ describe('a folder outside the roots', () => {
     return ask({ method: 'POST', path: '/api/session/create', headers, body });
   };
 
-  test('SAFE-5 is refused with 403 PROJECT_DIR_NOT_ALLOWED', async () => {
+  test('SAFE-5 a session in such a folder is refused with 403 PROJECT_DIR_NOT_ALLOWED', async () => {
     const refusal = { status: 403, code: 'PROJECT_DIR_NOT_ALLOWED' };
     expect(await create('/')).toMatchObject(refusal);
     expect(await create(join(server.folder, '..'))).toMatchObject(refusal);
   });
 
-  test('SAFE-5 cannot be reached through a link inside the roots', async () => {
+  test('SAFE-5 such a folder cannot be reached through a link inside the roots', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'liminal-outside-'));
     symlinkSync(outside, join(server.folder, 'link'));
     expect(await create(join(server.folder, 'link'))).toMatchObject({
@@ -265,7 +274,7 @@ describe('broken requests', () => {
     },
   );
 
-  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY, and the error names the field', async () => {
+  test('SAFE-6 a body with a wrong field is refused with 400 INVALID_BODY, and the error contains the field', async () => {
     const answer = await post(JSON.stringify({ cliType: 7, projectDir: '/x' }));
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_BODY' });
     expect(answer.text).toContain('cliType');
@@ -285,7 +294,7 @@ describe('broken requests', () => {
     expect(answer).toMatchObject({ status: 400, code: 'INVALID_PATH' });
   });
 
-  test('SAFE-6 an empty id in a path is refused with a sentence that names it', async () => {
+  test('SAFE-6 an empty id in a path is refused with a sentence that contains the name of the id', async () => {
     const message = async (path: string) => JSON.parse((await ask({ path, headers: bearer })).text);
     expect(await message('/api/session//status')).toEqual({
       error: { code: 'INVALID_PATH', message: 'The path is not valid: the session id is empty.' },
@@ -323,21 +332,21 @@ describe('broken requests', () => {
 });
 
 describe('too large', () => {
-  test('SAFE-7 a body is refused with 413 BODY_TOO_LARGE', async () => {
+  test('SAFE-7 a body over the limit is refused with 413 BODY_TOO_LARGE', async () => {
     const body = JSON.stringify({ message: 'x'.repeat(bodyBytes) });
     const headers = { ...bearer, ...json };
     const answer = await ask({ method: 'POST', path: '/api/session/a/send', headers, body });
     expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 
-  test('SAFE-7 a body without a length is also cut off', async () => {
+  test('SAFE-7 a body over the limit is also cut off if its length was not sent', async () => {
     const headers = { ...bearer, ...json, 'transfer-encoding': 'chunked' };
     const body = `{"message":"${'x'.repeat(bodyBytes)}"}`;
     const answer = await ask({ method: 'POST', path: '/api/session/a/send', headers, body });
     expect(answer).toMatchObject({ status: 413, code: 'BODY_TOO_LARGE' });
   });
 
-  test('SAFE-7 a frame ends its connection with 1009, and other connections stay', async () => {
+  test('SAFE-7 a frame over the limit ends its connection with 1009, and all other connections stay open', async () => {
     const other = await openSocket();
     const socket = await openSocket();
     socket.send('x'.repeat(frameBytes + 1));

@@ -10,7 +10,7 @@ import { type EventPayload, steeredItemId } from '@liminal/protocol';
 
 const about = { cliType: 'scripted', name: 'Scripted' };
 
-/** An agent that a test controls, and that records the calls of its methods. */
+/** An agent that a test controls. It records the calls of its methods. */
 export class ScriptedProvider extends DriverProvider {
   /** The calls in order, each in the form `method sessionId`. */
   readonly calls: string[] = [];
@@ -109,7 +109,7 @@ export class ScriptedProvider extends DriverProvider {
     this.#outputs.get(sessionId)?.emit({ turnId, timestamp: new Date().toISOString(), payload });
   }
 
-  /** Begins a message of the agent; `more` adds text to the message, and `done` ends it. */
+  /** Begins a message of the agent. `more` adds text to the message, and `done` ends the message. */
   message(sessionId: string, itemId = 'm') {
     let content = '';
     this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', origin: 'agent' });
@@ -125,7 +125,7 @@ export class ScriptedProvider extends DriverProvider {
     };
   }
 
-  /** Ends the session's turn, if one runs. */
+  /** Ends the session's turn, if a turn runs. */
   end(sessionId: string, status: 'completed' | 'cancelled' = 'completed') {
     if (!this.#turns.has(sessionId)) return;
     this.emit(sessionId, { type: 'response_done', status, finishReason: null });

@@ -27,7 +27,7 @@ async function ask(method: Method, url: string, payload?: object) {
 
 const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-/** Makes a project folder, and a session in it. */
+/** Makes a project folder and a session in this folder. */
 async function createSession(
   name: string = crypto.randomUUID(),
 ): Promise<{ id: string; folder: string }> {
@@ -51,7 +51,7 @@ describe('searching', () => {
     return answer.body['hits']!;
   }
 
-  test('finds titles and messages of a project, with their session and position', async () => {
+  test('a search finds titles and messages of a project, with their session and position', async () => {
     const [{ id, folder }, other] = [await createSession(), await createSession()];
     await ask('POST', `/api/session/${id}/title`, { title: 'A Quokka at work' });
     const sent = await ask('POST', `/api/session/${id}/send`, { message: 'draw a "quokka"' });
@@ -67,7 +67,7 @@ describe('searching', () => {
     expect(await search({ q: '' })).toEqual([]);
   });
 
-  test('refuses a query without text, with too long a text, or with too high a limit', async () => {
+  test('a search is refused if its query has no text, has too long a text, or has too high a limit', async () => {
     for (const query of ['', 'q=a&limit=0', 'q=a&limit=101', `q=${'a'.repeat(1_001)}`]) {
       expect(await ask('GET', `/api/search?${query}`)).toMatchObject(refused(400, 'INVALID_QUERY'));
     }
@@ -120,7 +120,7 @@ describe('creating, listing and loading', () => {
     await ask('POST', `/api/session/${id}/kill`);
     const answer = await ask('POST', `/api/session/${id}/load`);
     expect(answer).toEqual({ status: 200, body: { sessionId: id, cliType: 'scripted' } });
-    // Loading a session starts no agent: the agent's loadSession is called only with the first message.
+    // Loading a session starts no agent. The agent's loadSession is called only with the first message.
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     expect(server.agent.calls.filter((call) => call.endsWith(id)).slice(-2)).toEqual([
       `loadSession ${id}`,
@@ -187,7 +187,7 @@ describe('messages', () => {
     expect(history.turns.map((turn) => turn.turnId)).toEqual([turnId]);
   });
 
-  test('a message that is sent during a turn waits, and can be changed and removed', async () => {
+  test('a message that is sent during a turn waits in the queue, where it can be changed and removed', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'first' });
     const second = await ask('POST', `/api/session/${id}/send`, { message: 'second' });
@@ -200,7 +200,7 @@ describe('messages', () => {
     expect(await ask('DELETE', place)).toMatchObject(refused(409, 'MESSAGE_NOT_QUEUED'));
   });
 
-  test('a steered message is answered with the running turn, once the message is in the log', async () => {
+  test('the request for a steered message is answered with the running turn, as soon as the message is in the log', async () => {
     const { id } = await createSession();
     const steer = async (body: object) => ask('POST', `/api/session/${id}/steer`, body);
     expect(await steer({ message: 'A word.' })).toMatchObject(refused(409, 'NOTHING_TO_STEER'));
@@ -244,7 +244,7 @@ describe('messages', () => {
     );
   });
 
-  test('an empty message is refused with the name of its field', async () => {
+  test('an empty message is refused, and the error contains the name of its field', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/send`, { message: '' });
     expect(answer).toMatchObject(refused(400, 'INVALID_BODY'));
@@ -253,7 +253,7 @@ describe('messages', () => {
 });
 
 describe('approvals', () => {
-  test('the first answer counts, and a second answer is refused', async () => {
+  test('the first answer to a request counts, and a second answer is refused', async () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'delete it' });
     server.agent.emit(id, {
@@ -276,7 +276,7 @@ describe('approvals', () => {
   });
 });
 
-test('an answer can contain the values of the request’s form', async () => {
+test('the answer to a request can contain the values of the request’s form', async () => {
   const { id } = await createSession();
   await ask('POST', `/api/session/${id}/send`, { message: 'ask me' });
   const form = { properties: { name: { type: 'string' } }, required: ['name'] };
@@ -335,7 +335,7 @@ describe('forking', () => {
     return { path: `/api/session/${id}/fork`, id, turnId };
   }
 
-  test('makes a new session that names the session it was forked from', async () => {
+  test('a fork is a new session that contains the id of the original session', async () => {
     const { path, id, turnId } = await demoSession();
     const fork = await ask('POST', path, { turnId });
     expect(fork).toEqual({
@@ -354,7 +354,7 @@ describe('forking', () => {
     expect((await ask('POST', path)).status).toBe(201);
   });
 
-  test('is refused for an unknown turn, for an id that is in use, and for an agent that cannot fork', async () => {
+  test('a fork is refused for an unknown turn, for an id that is already used, and for an agent that cannot fork', async () => {
     const { path, id } = await demoSession();
     const refusal = async (body: object) => ask('POST', path, body);
     expect(await refusal({ turnId: 'x' })).toMatchObject(refused(404, 'TURN_NOT_FOUND'));
@@ -394,7 +394,7 @@ describe('other operations', () => {
     );
   });
 
-  test('a session can be deleted, and deleted again', async () => {
+  test('a session can be deleted, and a second deletion also succeeds', async () => {
     const { id, folder } = await createSession();
     for (const _ of ['once', 'again']) {
       expect(await ask('DELETE', `/api/session/${id}`)).toEqual({ status: 200, body: {} });
@@ -436,7 +436,7 @@ describe('other operations', () => {
     );
   });
 
-  test('one running call, or all of them, can be moved to the background', async () => {
+  test('one running call or all running calls can be moved to the background', async () => {
     const { id } = await createSession();
     const send = (body: object) => ask('POST', `/api/session/${id}/background`, body);
     expect(await send({ callId: 'a' })).toEqual({ status: 200, body: {} });
@@ -469,7 +469,7 @@ describe('other operations', () => {
     });
   });
 
-  test('additional folders are added to and removed from a session, and listed with the session', async () => {
+  test('additional folders can be added to and removed from a session, and are listed with the session', async () => {
     const { id, folder } = await createSession();
     const [beside, other] = [`${folder}-beside`, `${folder}-other`];
     for (const each of [beside, other]) mkdirSync(each);
@@ -485,7 +485,7 @@ describe('other operations', () => {
     expect(await change({ add: ['x'.repeat(5_000)] })).toMatchObject(refused(400, 'INVALID_BODY'));
   });
 
-  test('an unknown option of the agent is refused', async () => {
+  test('an option that the agent does not have is refused', async () => {
     const { id } = await createSession();
     const answer = await ask('POST', `/api/session/${id}/config`, { id: 'model', value: 'x' });
     expect(answer).toMatchObject(refused(409, 'NOT_SUPPORTED'));
@@ -529,7 +529,7 @@ describe('other operations', () => {
   });
 
   test.each(['limit=0', 'limit=abc', 'limit=201', 'before=', 'before=x', 'before=x%3Ay'])(
-    'history?%s is refused',
+    'the request history?%s is refused',
     async (query) => {
       const { id } = await createSession();
       const answer = await ask('GET', `/api/session/${id}/history?${query}`);
@@ -537,7 +537,7 @@ describe('other operations', () => {
     },
   );
 
-  test('an unknown run is refused', async () => {
+  test('a request for an unknown run is refused', async () => {
     expect(await ask('GET', '/api/run/none')).toMatchObject(refused(404, 'RUN_NOT_FOUND'));
   });
 });

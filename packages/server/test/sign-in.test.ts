@@ -11,7 +11,7 @@ let log = '';
 const get = (path: string, headers: Record<string, string> = page) =>
   rawRequest(server.port, { path, headers });
 
-/** The credentials of a browser that opened a link. */
+/** Returns the credentials of a browser that has opened a link. */
 async function signIn(link = `/?token=${token}`) {
   const answer = await get(link);
   const [cookie = ''] = answer.headers['set-cookie'] ?? [];
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a link', () => {
-  test('gives a cookie that scripts cannot read and other sites cannot send', async () => {
+  test('opening a link sets a cookie that scripts cannot read and that other sites cannot send', async () => {
     const { answer } = await signIn();
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -42,7 +42,7 @@ describe('a link', () => {
     expect(cookie).toContain('Path=/');
   });
 
-  test('leads to the same address without the secret', async () => {
+  test('a link leads to the same address without the secret', async () => {
     const goesTo = async (path: string) =>
       /data-path="([^"]+)"/.exec((await get(path)).text)?.[1]?.replaceAll('&#38;', '&');
     expect(await goesTo(`/?token=${token}`)).toBe('/');
@@ -58,7 +58,7 @@ describe('a link', () => {
     }
   });
 
-  test('that is opened from another site continues on a page of ours, so that the browser sends the cookie', async () => {
+  test('if a link is opened from another site, the browser continues on one of our pages, so that it sends the cookie', async () => {
     const answer = await get(`/a?token=${token}`, {
       ...page,
       'sec-fetch-site': 'cross-site',
@@ -69,7 +69,7 @@ describe('a link', () => {
     expect(answer.text).toContain('data-path="/a"');
   });
 
-  test('SAFE: with a code signs in once, and then reports that the code was used', async () => {
+  test('SAFE: a link with a code signs in once, and after that reports that the code was used', async () => {
     const code = credentials.newCode();
     expect((await get(`/?code=${code}`)).status).toBe(200);
     const again = await get(`/?code=${code}`);
@@ -80,7 +80,7 @@ describe('a link', () => {
     expect((await get('/api/agents', asBearer)).status).toBe(401);
   });
 
-  test('SAFE: for another browser is made only for signed-in clients', async () => {
+  test('SAFE: a link for another browser is made only for signed-in clients', async () => {
     const origin = server.url;
     const ask = (headers: Record<string, string>) =>
       rawRequest(server.port, { method: 'POST', path: '/api/sign-in-link', headers });
@@ -94,7 +94,7 @@ describe('a link', () => {
 });
 
 describe('a browser that is signed in', () => {
-  test('has a cookie and a key, and neither is the token', async () => {
+  test('the browser has a cookie and a key, and neither of them is the token', async () => {
     const device = await signIn();
     expect((await get('/api/agents', withKey(device))).status).toBe(200);
     const value = device.cookie.split('=')[1]!;
@@ -105,7 +105,7 @@ describe('a browser that is signed in', () => {
     }
   });
 
-  test('SAFE: with its cookie alone gets only pages that are the same for everyone', async () => {
+  test('SAFE: with only its cookie, the browser gets only pages that are the same for everyone', async () => {
     const { cookie } = await signIn();
     expect((await get('/', { ...page, cookie })).status).not.toBe(401);
     for (const path of ['/api/agents', '/api/projects', '/metrics', '/openapi.json', '/ws']) {
@@ -119,7 +119,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/ws', { ...upgrade, ...socket, cookie })).status).toBe(401);
   });
 
-  test('SAFE: gets nothing with another browser’s key', async () => {
+  test('SAFE: with another browser’s key, the browser gets nothing', async () => {
     const [one, other] = [await signIn(), await signIn()];
     expect(one.key).not.toBe(other.key);
     const mixed = { cookie: one.cookie, 'x-liminal-key': other.key };
@@ -127,7 +127,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/api/agents', { 'x-liminal-key': one.key })).status).toBe(401);
   });
 
-  test('can open a WebSocket with the key among the protocols', async () => {
+  test('the browser can open a WebSocket with the key among the protocols', async () => {
     const { cookie, key } = await signIn();
     const upgrade = { connection: 'upgrade', upgrade: 'websocket', origin: server.url };
     const socket = {
@@ -140,7 +140,7 @@ describe('a browser that is signed in', () => {
     expect(answer.headers['sec-websocket-protocol']).toBe('liminal');
   });
 
-  test('SAFE: can be signed out, alone or together with all other browsers', async () => {
+  test('SAFE: the browser can be signed out, alone or together with all other browsers', async () => {
     const origin = server.url;
     const [one, other] = [await signIn(), await signIn()];
     const signOut = (headers: Record<string, string>, body = '{}') =>
@@ -160,7 +160,7 @@ describe('a browser that is signed in', () => {
     expect(await isIn(await signIn())).toBe(true);
   });
 
-  test('can be signed out by a request without a body', async () => {
+  test('a request without a body can sign out the browser', async () => {
     const device = await signIn();
     const headers = { ...withKey(device), origin: server.url };
     const signOut = { method: 'POST', path: '/api/sign-out', headers };
@@ -168,7 +168,7 @@ describe('a browser that is signed in', () => {
     expect((await get('/api/agents', withKey(device))).status).toBe(401);
   });
 
-  test('of one server is not accepted by a server with another token', async () => {
+  test('a server with another token does not accept the browser', async () => {
     const device = await signIn();
     const other = await startServer({ credentials: createCredentials('another-token') });
     const cookie = device.cookie.replace(String(server.port), String(other.port));
@@ -178,7 +178,7 @@ describe('a browser that is signed in', () => {
   });
 });
 
-test('every answer forbids foreign content, frames and sniffing', async () => {
+test('every response forbids foreign content, frames and sniffing', async () => {
   for (const path of ['/', '/api/agents', '/healthz', '/nothing']) {
     const { headers } = await get(path, { ...bearer, ...page });
     expect(headers['content-security-policy']).toContain("default-src 'self'");
@@ -189,7 +189,7 @@ test('every answer forbids foreign content, frames and sniffing', async () => {
   }
 });
 
-test('the log has every request, and no secrets', async () => {
+test('the log contains every request, and no secrets', async () => {
   const code = credentials.newCode();
   const device = await signIn(`/?code=${code}`);
   await get('/api/agents', withKey(device));

@@ -1,4 +1,4 @@
-/** When a browser is signed out, its open connections end. */
+/** When a browser is signed out, the browser's open connections end. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { LiminalError } from '@liminal/protocol';
@@ -35,7 +35,7 @@ async function signOut(headers: Record<string, string>, everywhere = false): Pro
 }
 
 interface Open {
-  /** Resolves when the connection has ended; for a WebSocket with the close code. */
+  /** Resolves when the connection has ended. For a WebSocket, resolves with the close code. */
   ended: Promise<number | undefined>;
   isOpen: () => boolean;
 }
@@ -47,7 +47,7 @@ async function openSocket(path: string, headers: Record<string, string>): Promis
   return { ended, isOpen: () => socket.readyState === WebSocket.OPEN };
 }
 
-/** Sends a request as bytes, and resolves when the response has begun. */
+/** Sends a request as bytes. Resolves when the response has begun. */
 async function openRequest(head: string, headers: Record<string, string>): Promise<Open> {
   const socket: Socket = connect(server.port, '127.0.0.1');
   const lines = Object.entries({ host: `127.0.0.1:${server.port}`, ...headers });
@@ -78,7 +78,7 @@ async function openAcp(headers: Record<string, string>): Promise<string> {
   return String(answer.headers['acp-connection-id']);
 }
 
-/** Requests a new session over an ACP connection by HTTP; resolves with the response's status. */
+/** Requests a new session over an ACP connection by HTTP. Resolves with the response's status. */
 async function newSession(
   id: string,
   headers: Record<string, string>,
@@ -117,7 +117,7 @@ const kinds: Record<string, (headers: Record<string, string>) => Promise<Open>> 
 describe.each(Object.keys(kinds))('%s', (kind) => {
   const open = (headers: Record<string, string>) => kinds[kind]!(headers);
 
-  test('ends when its browser is signed out, while connections of others stay open', async () => {
+  test('the connection ends when its browser is signed out, while connections of other browsers stay open', async () => {
     const [one, other] = [signIn(), signIn()];
     const [theirs, others, programs] = [await open(one), await open(other), await open(bearer)];
     await signOut(one);
@@ -126,18 +126,18 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
     expect(programs.isOpen()).toBe(true);
   });
 
-  test('ends when every browser is signed out, while a program’s connection stays open', async () => {
+  test('the connection ends when every browser is signed out, while a program’s connection stays open', async () => {
     const [theirs, programs] = [await open(signIn()), await open(bearer)];
     await signOut(bearer, true);
     await theirs.ended;
     expect(programs.isOpen()).toBe(true);
-    // A later sign-in is valid at once.
+    // A browser that signs in later is accepted at once.
     const later = await open(signIn());
     expect(later.isOpen()).toBe(true);
   });
 });
 
-test('messages of a signed-out browser over a closing WebSocket are dropped', async () => {
+test('if a signed-out browser sends messages over its closing WebSocket, the messages are dropped', async () => {
   const headers = signIn();
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, { headers });
   await once(socket, 'open');
@@ -152,7 +152,7 @@ test('messages of a signed-out browser over a closing WebSocket are dropped', as
   expect(received).toEqual([]);
 });
 
-test('an ACP connection by HTTP ends permanently when its browser is signed out', async () => {
+test('when its browser is signed out, an ACP connection by HTTP ends permanently', async () => {
   const headers = signIn();
   const id = await openAcp(headers);
   expect(await newSession(id, headers)).toBe(202);
@@ -163,7 +163,7 @@ test('an ACP connection by HTTP ends permanently when its browser is signed out'
   await eventually(openAcpConnections).toBe(0);
 });
 
-test('an ACP connection by HTTP is unknown to other callers', async () => {
+test('an ACP connection by HTTP can be used only by the browser or program that opened it', async () => {
   const [one, other] = [signIn(), signIn()];
   const id = await openAcp(one);
   expect(await newSession(id, other)).toBe(404);
@@ -173,7 +173,7 @@ test('an ACP connection by HTTP is unknown to other callers', async () => {
   expect(await newSession(programs, one)).toBe(404);
 });
 
-test('a request that names its ACP connection need not name the agent type', async () => {
+test('a request that contains the id of its ACP connection need not contain the agent type', async () => {
   const id = await openAcp(bearer);
   expect(await newSession(id, bearer, '/acp')).toBe(202);
   expect(await newSession('unknown', bearer, '/acp')).toBe(404);
@@ -194,7 +194,7 @@ async function openAcpConnections(): Promise<number> {
 }
 
 describe('an ACP connection by HTTP that its client leaves', () => {
-  test('ends after the idle limit, but not while the client has a request open', async () => {
+  test('the connection ends after the idle limit, but not while the client has an open request', async () => {
     const idle = await startServer({ limits: { acpIdleMs: 50 } });
     [server] = [idle, await server.close()];
     const kept = await openAcp(bearer);
@@ -206,7 +206,7 @@ describe('an ACP connection by HTTP that its client leaves', () => {
     expect(await newSession(kept, bearer)).toBe(202);
   });
 
-  test('ends when its client deletes it', async () => {
+  test('the connection ends when its client deletes it', async () => {
     const id = await openAcp(bearer);
     expect(await openAcpConnections()).toBe(1);
     const headers = { ...bearer, 'acp-connection-id': id };
@@ -215,7 +215,7 @@ describe('an ACP connection by HTTP that its client leaves', () => {
     await eventually(openAcpConnections).toBe(0);
   });
 
-  test('counts toward the limit of open connections', async () => {
+  test('the connection counts toward the limit of open connections', async () => {
     const small = await startServer({ limits: { streams: 2 } });
     [server] = [small, await server.close()];
     await openAcp(bearer);

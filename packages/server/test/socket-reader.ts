@@ -6,7 +6,7 @@ import { bearer } from './harness.ts';
 export type MessageType = ServerMessage['type'];
 type Of<T extends MessageType> = Extract<ServerMessage, { type: T }>;
 
-/** A WebSocket that collects its messages, and checks each message against its schema. */
+/** A WebSocket that collects its messages, and that checks each message against the message's schema. */
 export class SocketReader {
   readonly socket: WebSocket;
   readonly messages: ServerMessage[] = [];
@@ -32,7 +32,7 @@ export class SocketReader {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Waits for a message that has arrived or will arrive. */
+  /** Resolves with a message that has arrived already or will arrive. */
   async waitFor<T extends MessageType>(
     type: T,
     isIt: (message: Of<T>) => boolean = () => true,
@@ -44,7 +44,7 @@ export class SocketReader {
     }
   }
 
-  /** Waits for a condition on the messages. */
+  /** Waits until the messages fulfil a condition. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await this.#changed.promise;
   }

@@ -7,7 +7,7 @@ import { head, RawConnection } from './raw-connection.ts';
 
 const never = 24 * 60 * 60 * 1000;
 const agents = 'GET /api/agents';
-/** Whether the server has a second address. `localhost` has two addresses if the machine has IPv6. */
+/** Whether the server has a second address. If the machine has IPv6, `localhost` has two addresses. */
 const second = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )
@@ -48,7 +48,7 @@ async function startReplay(limits: Partial<Limits>): Promise<void> {
   asked = 'GET /healthz';
 }
 
-/** Each kind of server, on each of its addresses. */
+/** Every kind of server, on each of its addresses. */
 const servers: Record<string, (limits: Partial<Limits>) => Promise<void>> = {
   'the server': start,
   'its second address': async (limits) => {
@@ -71,7 +71,7 @@ async function known(): Promise<RawConnection> {
   return connection;
 }
 
-/** Ways in which strangers can use all of their connections. */
+/** Ways in which strangers can occupy all connections that strangers may have. */
 const ways: Record<string, (connection: RawConnection) => Promise<unknown>> = {
   'send nothing': async () => undefined,
   'send a part of a head': async (connection) => connection.send('GET /healthz HTT'),
@@ -95,7 +95,7 @@ const everywhere = Object.keys(servers).flatMap((name) =>
 );
 
 test.each(everywhere)(
-  'SAFE: while many connections without credentials $way at $name, signed-in clients stay and can connect',
+  'SAFE: while many connections without credentials $way at $name, signed-in clients stay connected and can open new connections',
   async ({ name, way }) => {
     const hold = ways[way]!;
     await servers[name]!({ connections: 24, strangers: 6, headMs: never, drainMs: never });
@@ -122,7 +122,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   };
 
   test.each(Object.keys(heads) as (keyof typeof heads)[])(
-    'SAFE: thousands of requests %s in one packet end the connection',
+    'SAFE: if one packet contains thousands of requests %s, the connection is ended',
     async (kind) => {
       await servers[name]!({ pipelined: 3, headMs: never });
       const handedOver = vi.fn<() => void>();
@@ -132,25 +132,25 @@ describe.each(Object.keys(servers))('at %s', (name) => {
       const many = await open();
       many.send(heads[kind]().repeat(2_000));
       await many.closed;
-      // The first request over the limit ends the connection; the following requests are not read.
+      // The first request over the limit ends the connection. The server does not read the following requests.
       expect(handedOver).toHaveBeenCalledTimes(4);
     },
   );
 
-  test('as many simultaneous requests as the limit allows are answered in order', async () => {
+  test('if as many requests as the limit allows arrive together, they are answered in order', async () => {
     await servers[name]!({ pipelined: 3 });
     const few = await known();
     few.send(head(server.port, asked).repeat(2) + head(server.port, 'GET /api/nothing'));
     const statuses = [await few.answer(), await few.answer(), await few.answer()];
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404]);
-    // After these responses, further requests are accepted.
+    // After these responses, the server accepts further requests.
     few.send(head(server.port, asked).repeat(3));
     for (let count = 0; count < 3; count += 1) {
       expect(await few.answer()).toMatchObject({ status: 200 });
     }
   });
 
-  test('SAFE: a silent connection is closed without a response', async () => {
+  test('SAFE: a connection on which the client sends nothing is closed without a response', async () => {
     await servers[name]!({ headMs: 200 });
     const silent = await open();
     await silent.closed;
@@ -158,7 +158,7 @@ describe.each(Object.keys(servers))('at %s', (name) => {
   });
 });
 
-test('SAFE: a request whose head arrives too slowly is refused with 408', async () => {
+test('SAFE: if the head of a request arrives too slowly, the request is refused with 408', async () => {
   await start({ headMs: 200 });
   const slow = await open();
   slow.send('GET /healthz HTTP/1.1\r\nhost: ');
@@ -172,7 +172,7 @@ test('SAFE: a request whose head arrives too slowly is refused with 408', async 
   await slow.closed;
 });
 
-test('SAFE: a stranger’s connection closes between requests, while a signed-in client’s connection stays open', async () => {
+test('SAFE: between requests, a stranger’s connection is closed, while a signed-in client’s connection stays open', async () => {
   await start({ headMs: 200 });
   const stays = await known();
   for (const way of ['send a request that needs no token', 'send a request without a token']) {
@@ -184,7 +184,7 @@ test('SAFE: a stranger’s connection closes between requests, while a signed-in
   expect(await stays.answer()).toMatchObject({ status: 200 });
 });
 
-test('connections without credentials have a lower limit than those of signed-in clients', async () => {
+test('the number of connections without credentials has a lower limit than the number of all connections', async () => {
   await start({});
   expect(server.app.server.maxConnections).toBe(defaultLimits.connections);
   expect(defaultLimits.strangers).toBeLessThan(defaultLimits.connections / 2);

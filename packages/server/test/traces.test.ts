@@ -11,7 +11,7 @@ afterAll(() => server.close());
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
-/** The run of a message that was sent with these headers. */
+/** Sends a message with these headers, and returns the run of the message. */
 async function runOf(headers: Record<string, string>) {
   const { runtime, app, folder } = server;
   const { sessionId } = await runtime.createSession({ cliType: 'demo', projectDir: folder });

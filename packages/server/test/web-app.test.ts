@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a server without a built web app explains what to do, and serves the app once it is built', async () => {
+test('a server without a built web app says what to do, and serves the app as soon as the app is built', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(503);
   expect(answer.text).toContain('npm start');
@@ -39,11 +39,9 @@ test('a server without a built web app explains what to do, and serves the app o
   expect((await get('/session/some-id')).text).toContain('The app');
   for (const path of ['/assets', '/assets/', '/assets/gone.js'])
     expect(await get(path, '*/*')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-  expect((await get('/.sources', '*/*')).status).toBe(404);
+  expect((await get('/.sources', '*/** ')).status).toBe(404);
   rmSync(webDir, { recursive: true });
-});
-
-/** The raw response, not unpacked. */
+}); /** The raw response, not decompressed. */
 async function getPacked(path: string, encodings: string, headers: Record<string, string> = {}) {
   const sent = { ...bearer, accept: 'text/html', 'accept-encoding': encodings, ...headers };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -54,7 +52,7 @@ async function getPacked(path: string, encodings: string, headers: Record<string
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-test('a page and its files cause no leak warning of Node', async () => {
+test('serving a page and its files causes no leak warning of Node', async () => {
   const warned: Error[] = [];
   const warn = (warning: Error) => void warned.push(warning);
   process.on('warning', warn);
@@ -70,7 +68,7 @@ test('a page and its files cause no leak warning of Node', async () => {
   expect(warned).toEqual([]);
 });
 
-test('files packed by the build are sent packed, in the best form that the client accepts', async () => {
+test('if the build compressed a file, the compressed file is sent, in the best form that the client accepts', async () => {
   const webDir = join(server.folder, 'web');
   mkdirSync(join(webDir, 'assets'), { recursive: true });
   const files = {
@@ -118,24 +116,24 @@ test('files packed by the build are sent packed, in the best form that the clien
       expect(unpack(body).toString()).toBe(files[file as keyof typeof files]);
     }
   }
-  // Programs also get the packed file.
+  // Programs also get the compressed file.
   const program = await getPacked('/', 'gzip, br', { accept: '*/*' });
   expect({ status: program.status, encoding: program.headers['content-encoding'] }).toEqual({
     status: 200,
     encoding: 'br',
   });
-  // A file that has no packed form is sent unpacked.
+  // If the build did not compress a file, the file is sent uncompressed.
   const icon = await getPacked('/favicon.svg', 'br');
   expect(icon.headers['content-encoding']).toBeUndefined();
   expect(icon.body.toString()).toBe('<svg/>');
-  // Packed files also need the token.
+  // The token is also needed for compressed files.
   const stranger = await getPacked('/assets/app-a1b2c3.js', 'br', { authorization: 'Bearer no' });
   expect(stranger.status).toBe(401);
   rmSync(webDir, { recursive: true });
 });
 
 test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%2e/etc/passwd'])(
-  'no URL leads to a file outside of the web app’s folder: %s',
+  'the URL %s leads to no file outside of the web app’s folder',
   async (path) => {
     const answer = await get(path, '*/*');
     expect(answer.status).toBe(404);
@@ -143,7 +141,7 @@ test.each(['/../../../etc/passwd', '/..%2f..%2f..%2fetc%2fpasswd', '/%2e%2e/%2e%
   },
 );
 
-test('an unknown route of the API is refused, and does not show the app’s page', async () => {
+test('a request for an unknown route of the API is refused, and the response is not the app’s page', async () => {
   expect(await get('/api/nothing')).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 

@@ -38,7 +38,7 @@ async function subscribe(sessionId: string, options: { cursor?: string; deltas?:
 }
 
 describe('following a session', () => {
-  test('begins with the session’s history and info', async () => {
+  test('the subscription begins with the session’s history and info', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     expect(reader.messages.map((message) => message.type)).toEqual([
@@ -49,7 +49,7 @@ describe('following a session', () => {
     expect(reader.messages[1]).toMatchObject({ info: { session: { sessionId, state: 'idle' } } });
   });
 
-  test('sends a turn as upserts with growing content, from its start to its end', async () => {
+  test('a turn is sent as upserts whose content grows, from the turn’s start to its end', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     const { turnId } = await server.runtime.send(sessionId, 'hello');
@@ -75,7 +75,7 @@ describe('following a session', () => {
     expect(contents.at(-1)).toContain('word59');
   });
 
-  test('sends a tool call when it begins and when its result arrives', async () => {
+  test('a tool call is sent when it begins and when its result arrives', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'list');
@@ -128,7 +128,7 @@ describe('following a session', () => {
     });
   });
 
-  test('sends text as consecutive appends to clients that want deltas', async () => {
+  test('a client that wants deltas gets text as consecutive appends', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId, { deltas: true });
     await server.runtime.send(sessionId, 'hello');
@@ -155,7 +155,7 @@ describe('following a session', () => {
   });
 
   test.each(['tour', 'plan', 'subagent', 'error'])(
-    'FR-001-19: sends the demo’s %s so that the final state equals the stored one',
+    'FR-001-19: the demo’s %s is sent so that the final state equals the stored state',
     async (scene) => {
       const { sessionId } = await server.runtime.createSession({
         cliType: 'demo',
@@ -181,7 +181,7 @@ describe('following a session', () => {
     },
   );
 
-  test('from a cursor continues with the missing part', async () => {
+  test('a subscription with a cursor continues with the missing part', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     await server.runtime.send(sessionId, 'one');
@@ -198,13 +198,13 @@ describe('following a session', () => {
     expect(history!.entries).toMatchObject([{ turnId, type: 'message', content: 'two' }]);
   });
 
-  test('answers an unknown cursor with a snapshot', async () => {
+  test('a subscription with an unknown cursor gets a snapshot', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId, { cursor: 'nonsense' });
     expect(reader.of('session:history')[0]).toMatchObject({ resumed: 'snapshot' });
   });
 
-  test('replaces the earlier subscription, and each item is still sent once', async () => {
+  test('a second subscription replaces the first, and each item is still sent once', async () => {
     const sessionId = await createSession();
     const reader = await subscribe(sessionId);
     reader.forget();
@@ -216,7 +216,7 @@ describe('following a session', () => {
     expect(reader.of('session:turn')).toHaveLength(2);
   });
 
-  test('ends with unsubscribing', async () => {
+  test('the subscription ends when the client unsubscribes', async () => {
     const sessionId = await createSession();
     const [reader, witness] = [await subscribe(sessionId), await subscribe(sessionId)];
     reader.send({ type: 'session:unsubscribe', sessionId });
@@ -231,7 +231,7 @@ describe('following a session', () => {
     expect(reader.messages).toEqual([{ type: 'pong' }]);
   });
 
-  test('to an unknown session is answered with an error that names the session', async () => {
+  test('a subscription to an unknown session gets an error that contains the session’s id', async () => {
     const reader = await open();
     reader.send({ type: 'session:subscribe', sessionId: 'nobody' });
     expect(await reader.waitFor('session:error')).toMatchObject({
@@ -242,7 +242,7 @@ describe('following a session', () => {
 });
 
 describe('following the list of sessions', () => {
-  test('sends all sessions once, then each changed session', async () => {
+  test('all sessions are sent once, and then each session that changes', async () => {
     const reader = await open();
     reader.send({ type: 'sessions:subscribe' });
     expect(await reader.waitFor('sessions:changed')).toEqual({
@@ -262,7 +262,7 @@ describe('following the list of sessions', () => {
   });
 });
 
-test('subscribers of a session and of the list are notified of the session’s deletion, and can subscribe to another session instead', async () => {
+test('if a session is deleted, the subscribers of the session and of the list are notified, and can subscribe to another session', async () => {
   const [reader, list] = [await open(), await open()];
   const ids = [await createSession(), await createSession(), await createSession()];
   for (const sessionId of ids.slice(0, 2)) reader.send({ type: 'session:subscribe', sessionId });
@@ -272,14 +272,14 @@ test('subscribers of a session and of the list are notified of the session’s d
   await server.runtime.deleteSession(ids[0]!);
   await reader.waitFor('session:deleted', ({ sessionId }) => sessionId === ids[0]);
   await list.waitFor('sessions:changed', ({ removed }) => removed?.[0] === ids[0]);
-  // The deleted session no longer counts towards the connection's limit.
+  // The deleted session no longer counts toward the connection's limit.
   reader.send({ type: 'session:subscribe', sessionId: ids[2]! });
   await reader.waitFor('session:history', (message) => message.sessionId === ids[2]);
   expect(reader.of('session:error')).toEqual([]);
 });
 
 describe('bounds', () => {
-  test('one connection cannot subscribe to more sessions than the limit', async () => {
+  test('one connection cannot subscribe to more sessions than the limit allows', async () => {
     const ids = [await createSession(), await createSession(), await createSession()];
     const reader = await open();
     for (const sessionId of ids) reader.send({ type: 'session:subscribe', sessionId });
@@ -293,7 +293,7 @@ describe('bounds', () => {
     expect(reader.of('session:error')).toHaveLength(1);
   });
 
-  test('the server rejects connections over the limit until another connection ends', async () => {
+  test('the server rejects connections over the limit until an open connection ends', async () => {
     const [first] = [await open(), await open(), await open(), await open()];
     const headers = { ...upgradeHeaders, ...bearer };
     const upgrade = () => rawRequest(server.port, { path: '/ws', headers });
@@ -302,7 +302,7 @@ describe('bounds', () => {
     await eventually(async () => (await upgrade()).status).toBe(101);
   });
 
-  test('a client that does not read does not delay other clients, and later gets the latest state', async () => {
+  test('if a client does not read, other clients are not delayed, and the client later gets the latest state', async () => {
     const sessionId = await createSession();
     const [slow, quick] = [
       await subscribe(sessionId, { deltas: true }),
@@ -311,7 +311,7 @@ describe('bounds', () => {
     slow.socket.pause();
     slow.forget();
     await server.runtime.send(sessionId, 'hello');
-    // More data than the kernel's buffers of a connection can hold, in pieces.
+    // This is more data than the kernel's buffers of a connection can hold. The data is sent in several parts.
     const piece = 'x'.repeat(256 * 1024);
     const pieces = 40;
     const message = server.agent.message(sessionId);
@@ -336,7 +336,8 @@ describe('bounds', () => {
 });
 
 /**
- * A client's final state, as the page would show it: the last upsert of each item, in the order of the first upserts.
+ * Returns a client's final state as the page would show it: the last upsert of each item, in the order of the first
+ * upserts.
  */
 function heldItems(reader: SocketReader): UpsertObject[] {
   const items = new Map<string, UpsertObject>();
@@ -347,12 +348,12 @@ function heldItems(reader: SocketReader): UpsertObject[] {
   return [...items.values()];
 }
 
-/** Times are removed, because they differ between live items and history. */
+/** Times are removed, because the times of live items differ from the times in history. */
 function withoutTimes(upsert: UpsertObject): UpsertObject {
   return { ...upsert, emittedAt: '' };
 }
 
-/** The length of the message `m` in a client's state. */
+/** Returns the length of the message `m` in a client's state. */
 function heldLength(reader: SocketReader): number {
   let length = 0;
   for (const message of reader.messages) {
@@ -382,9 +383,9 @@ describe('liveness', () => {
     expect(await reader.waitFor('pong')).toEqual({ type: 'pong' });
   });
 
-  test('a connection whose client answers nothing is ended', async () => {
+  test('if a client answers nothing, its connection is ended', async () => {
     const reader = await open();
-    // The client answers no pings, like a client that has disappeared.
+    // The client answers no pings, like a client that has lost its network.
     reader.socket.pause();
     await eventually(() => server.app.websocketServer.clients.size).toBe(0);
     reader.socket.resume();
@@ -392,13 +393,13 @@ describe('liveness', () => {
     expect((await once(reader.socket, 'close'))[0]).toBe(1006);
   });
 
-  test('a connection whose client sends nothing but pongs stays open', async () => {
+  test('if a client sends only pongs, its connection stays open', async () => {
     const reader = await open();
     for (let pings = 0; pings < 4; pings += 1) await once(reader.socket, 'ping');
     expect(server.app.websocketServer.clients.size).toBe(1);
   });
 
-  test('the server closes connections with 1001 when it stops', async () => {
+  test('when the server stops, it closes all connections with 1001', async () => {
     const reader = await open();
     const closed = once(reader.socket, 'close');
     void server.app.close();
@@ -406,7 +407,7 @@ describe('liveness', () => {
   });
 });
 
-test('SAFE: the frames of a packet are handled in separate turns of the event loop', async () => {
+test('SAFE: if a packet contains several frames, each frame is handled in its own turn of the event loop', async () => {
   const reader = await open();
   const [socket] = server.app.websocketServer.clients;
   let turn = 0;
@@ -417,7 +418,7 @@ test('SAFE: the frames of a packet are handled in separate turns of the event lo
   };
   count();
   socket?.on('message', () => taken.push(turn));
-  // Both sides run in this process, and data that is written together is sent together.
+  // Both sides run in this process. Data that is written together is sent together.
   for (let frames = 0; frames < 50; frames += 1) reader.send({ type: 'ping' });
   await eventually(() => taken.length).toBe(50);
   expect(new Set(taken).size).toBe(50);

@@ -1,5 +1,5 @@
 /**
- * Returns the CPU time that the work takes on this thread, in ms. Unlike wall-clock time, CPU time does not grow while
+ * Returns the CPU time that the work takes on this thread, in ms. Unlike elapsed time, CPU time does not grow while
  * other programs use the machine.
  */
 export function cpuMsOf(work: () => void): number {

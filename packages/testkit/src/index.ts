@@ -1,5 +1,5 @@
 /**
- * The surroundings of agents in tests: scripted model servers, recordings of real agents, and the programs that make
+ * The environment of agents in tests: scripted model servers, recordings of real agents, and the programs that make
  * recordings.
  */
 export { acpAgent, type AcpAgent } from './acp-agent/acp-agent.ts';

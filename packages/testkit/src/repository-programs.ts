@@ -1,9 +1,11 @@
 /**
- * Repositories whose own configuration names a program, by the setting that names it. The program is `prog`, in the
- * project folder; a folder `outside` is next to the project folder.
+ * Repositories whose own configuration contains a command that git runs, by the setting that contains it. The program
+ * of the command is `prog`, in the project folder. A folder `outside` is next to the project folder.
  */
 
-/** Shell commands that create the repository in the project folder. `HOME` must be a folder of the test. */
+/**
+ * Shell commands that create the repository in the project folder. `HOME` must be a folder that belongs to the test.
+ */
 export const repositorySetup: readonly string[] = [
   'git config --global user.name A; git config --global user.email a@example.org',
   'git config --global protocol.file.allow always; git config --global init.defaultBranch main',
@@ -11,23 +13,23 @@ export const repositorySetup: readonly string[] = [
   'git checkout -qb other; echo other > a.txt; git commit -qam other',
   'git checkout -q main; echo main > a.txt; git commit -qam main',
   'git merge -q other >/dev/null 2>&1 || true; echo merged > a.txt; git commit -qam merged',
-  // A commit with a signature: git starts a program to check it.
+  // This commit has a signature, so git starts a program to check it.
   "git cat-file commit HEAD | sed '/^committer/a gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----' | git hash-object -t commit -w --stdin > id",
   'git reset -q --hard $(cat id); rm id; echo two > a.txt',
 ];
 
-/** Makes git read the file again, and rewrite its index because the content has not changed. */
+/** This command makes git read the file again, and rewrite its index because the content has not changed. */
 const touched = 'touch -d "1 hour ago" sub/b.txt';
 const withAttribute = (name: string): string => `echo '* ${name}' > .gitattributes`;
 
 export interface RepositoryProgram {
-  /** Shell commands, after `repositorySetup`, in the project folder. */
+  /** Shell commands that run in the project folder after `repositorySetup`. */
   setup: string[];
-  /** The command with which git starts the program. */
+  /** The git command that starts the program. */
   command: string;
   /**
-   * Whether Liminal's rules for read-only commands allow the command; Liminal then runs git with the program switched
-   * off.
+   * Whether Liminal's rules for read-only commands allow the command. Liminal then runs git in such a way that git does
+   * not start the program.
    */
   runs?: boolean;
 }

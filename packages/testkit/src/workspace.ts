@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A home and a project folder for one run of an agent, both inside one temporary folder. */
+/** A home folder and a project folder for one run of an agent, both inside one temporary folder. */
 export interface Workspace {
   home: string;
   projectDir: string;
@@ -10,7 +10,7 @@ export interface Workspace {
   remove(): Promise<void>;
 }
 
-/** Makes a workspace whose project contains `files` (relative path → content). */
+/** Makes a workspace whose project contains `files` (by relative path, the content). */
 export async function makeWorkspace(
   files: Record<string, string | Buffer> = {},
 ): Promise<Workspace> {

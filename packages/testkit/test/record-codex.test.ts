@@ -5,11 +5,11 @@ import { codexCases } from '../src/codex/cases/index.ts';
 import { codexRecordingNames, loadCodexRecording } from '../src/codex/fixtures.ts';
 import { recordCodex } from '../src/codex/record.ts';
 
-test('every case has a recording, and every recording a case', async () => {
+test('every case has a recording, and every recording belongs to a case', async () => {
   expect(await codexRecordingNames()).toEqual(codexCases.map(({ name }) => name).toSorted());
 });
 
-test('the page about the recordings describes each recording, and no others', async () => {
+test('the page about the recordings describes every recording, and no other recordings', async () => {
   const page = await readFile(new URL('../fixtures/codex/README.md', import.meta.url), 'utf8');
   const rows = page.split('\n').flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
   const patterns = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));

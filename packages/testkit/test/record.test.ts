@@ -3,7 +3,7 @@ import { claudeCases } from '../src/claude-code/cases/index.ts';
 import { claudeRecordingNames, loadClaudeRecording } from '../src/claude-code/fixtures.ts';
 import { recordClaude } from '../src/claude-code/record.ts';
 
-test('every case has a recording, and every recording a case', async () => {
+test('every case has a recording, and every recording belongs to a case', async () => {
   expect(await claudeRecordingNames()).toEqual(claudeCases.map(({ name }) => name).toSorted());
 });
 

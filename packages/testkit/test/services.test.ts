@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startPostgres, startRedis } from '../src/index.ts';
 
-/** The server's answer to a message on a connection of its own. */
+/** Sends a message over a new connection. Resolves with the server's answer. */
 async function ask(port: number, message: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -15,7 +15,7 @@ async function ask(port: number, message: string | Buffer): Promise<string> {
   return answer.toString('latin1');
 }
 
-/** Whether a server listens on the port. */
+/** Resolves with whether a server listens on the port. */
 async function listens(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -24,11 +24,14 @@ async function listens(port: number): Promise<boolean> {
   });
 }
 
-/** Asks whether the server requires TLS, as clients of PostgreSQL do first; this one answers no. */
+/**
+ * The message with which a client of PostgreSQL first asks whether the server requires TLS. The servers of these tests
+ * answer no.
+ */
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 describe('a Redis of a test', () => {
-  test('keeps its data when it is killed and started again', async () => {
+  test('a Redis of a test keeps its data when it is killed and started again', async () => {
     const redis = await startRedis({ appendOnly: true });
     onTestFinished(async () => redis.stop());
     expect(await ask(redis.port, 'SET a 1\r\n')).toBe('+OK\r\n');
@@ -38,7 +41,7 @@ describe('a Redis of a test', () => {
     expect(await ask(redis.port, 'GET a\r\n')).toBe('$1\r\n1\r\n');
   });
 
-  test('reports why it does not start', async () => {
+  test('if a Redis of a test does not start, the error says why', async () => {
     const started = startRedis({ settings: { maxmemory: 'nonsense' } });
     await expect(started).rejects.toThrow(/did not start: [^]*maxmemory/);
   });
@@ -55,7 +58,7 @@ test('a PostgreSQL of a test can be killed, started again and stopped', async ()
   expect(await listens(postgres.port)).toBe(false);
 });
 
-test('a server ends, and its folder is deleted, with the process that started it', async () => {
+test('when the process that started a server ends, the server ends and its folder is deleted', async () => {
   const services = new URL('../src/services/redis.ts', import.meta.url).href;
   const script = `
     const { startRedis } = await import(${JSON.stringify(services)});

@@ -15,13 +15,13 @@ import { browserFiles } from './storage/browser-files.ts';
 import { browserOutbox } from './storage/browser-outbox.ts';
 import { lazyComponent } from './look/lazy-component.tsx';
 
-// Fetched when first needed.
+// The code of the replay is fetched when a replay is opened.
 const ReplayPage = lazyComponent(() => import('./replay/ReplayPage.tsx'));
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element with the id "root".');
 
-/** The key that signing in has stored. Without a key the server refuses every request. */
+/** Returns the key that was stored at sign-in. Without a key, the server refuses every request. */
 function signInKey(): string | undefined {
   try {
     return localStorage.getItem('liminal:key') ?? undefined;

@@ -19,17 +19,18 @@ shareStage();
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 declare global {
-  // The name of axe-core in the page.
+  // The variable under which axe-core is available in the page.
   var axe: typeof import('axe-core');
 }
 
-/** The rules that depend on colours. The other rules are checked only in the light theme. */
+/** The rules whose result depends on colours. All other rules are checked only in the light theme. */
 const byColour = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The violations that axe finds on the present page, in the light and the dark theme: rule and place. An open menu is
- * outside of all landmarks, at the page's end; that is not a violation (`region`), because the menu has the focus,
- * belongs to its button, and closes when the focus leaves it. axe exempts dialogs for the same reason.
+ * Returns the violations that axe finds on the current page, in the light and the dark theme: the rule and the element.
+ * An open menu is outside of all landmarks, at the end of the page. This is not a violation (`region`), because the
+ * menu has the focus, belongs to its button, and closes when the focus leaves it. For the same reason, axe itself
+ * exempts dialogs.
  */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axeSource);
@@ -148,7 +149,7 @@ const others = () => [
 
 const visit = async () => stage.visitShared();
 
-/** Each state of the page, and how to reach it. */
+/** The states of the page, each with a function that reaches it. */
 const states: Record<string, () => Promise<Page>> = {
   'the start page without a session': async () => {
     stage.answer = (_, path) => (path === '/api/projects' ? { projects: [] } : undefined);
@@ -273,7 +274,7 @@ const states: Record<string, () => Promise<Page>> = {
     await page.getByRole('link', { name: 'Session o2' }).click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
-    // The toast stays while it has the focus.
+    // The toast stays on the page while it has the focus.
     await page.getByRole('button', { name: 'Undo' }).focus();
     return page;
   },
@@ -527,7 +528,7 @@ ${'line\n'.repeat(70)}\`\`\`
   },
 };
 
-/** Shows a message with files, and files of each state in the composer. */
+/** Shows a message with files, and a composer with files in each state. */
 async function showFiles(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   const buffer = png(60, 40);
   const said = { type: 'image', mimeType: 'image/png', name: 'said.png' } as const;
@@ -581,7 +582,7 @@ async function openFile(options: Parameters<Stage['visit']>[0]): Promise<Page> {
   return page;
 }
 
-/** States that together contain every part of the page. */
+/** The states that short runs check. Together, they contain every part of the page. */
 const short = [
   'the start page with sessions',
   'the dialog for a new session, with its folders',
@@ -596,6 +597,9 @@ const short = [
   'files in messages',
 ];
 
-it.each(partOf(states, short))('axe finds nothing wrong with %s', async (_, reach) => {
-  expect(await findings(await reach())).toEqual([]);
-});
+it.each(partOf(states, short))(
+  'axe finds no problem in this state of the page: %s',
+  async (_, reach) => {
+    expect(await findings(await reach())).toEqual([]);
+  },
+);

@@ -1,4 +1,4 @@
-/** The actions in a page that start an agent's program. */
+/** Checks which actions in a page start an agent’s program. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import { expect, it } from 'vitest';
 import { dialog, field, past } from './controls/scene.ts';
@@ -11,7 +11,7 @@ openStage(() => {
 
 const asked = (path: RegExp) => stage.requests.filter((one) => path.test(one.path));
 
-it('writing in the composer starts the agent; opening a session does not, even if it has a draft', async () => {
+it('writing in the composer starts the agent; merely opening a session does not, even if the session has a draft', async () => {
   const page = await stage.visit();
   await field(page).fill('Half a thought');
   await expect.poll(() => asked(/\/prewarm$/)).toHaveLength(1);
@@ -28,7 +28,7 @@ it('writing in the composer starts the agent; opening a session does not, even i
 });
 
 testAtLength(
-  'an agent is asked for its own sessions on request, and the result is shown',
+  'the page asks an agent for its own sessions only when the person requests them, and shows the result',
   async () => {
     const agent = { description: '', available: true, sessionsOnRequest: true };
     const agents = [

@@ -1,4 +1,7 @@
-/** The parts of a request: nothing can be allowed before the last line of each part was on the screen. */
+/**
+ * Checks, for each part of a request, that nothing can be allowed before the last line of the part has been on the
+ * screen.
+ */
 import type { ApprovalUpsert, ShownCall } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +38,8 @@ const plan = (text: string) =>
 const choices = Array.from({ length: 80 }, (_, n) => ({ const: `${n}`, title: `Choice ${n}` }));
 
 /**
- * Requests with a harmful last line, by the kind of the part that contains it. Each kind of part must have a sample.
+ * Requests with a harmful last line, by the kind of the part that contains this line. Each kind of part must have a
+ * sample.
  */
 const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
   askedBy: {
@@ -163,7 +167,7 @@ const samples: Record<PartKind, Record<string, Partial<ApprovalUpsert>>> = {
   },
 };
 
-it('SAFE: a call that changes while its request waits is shown beside the request', async () => {
+it('SAFE: if a call changes while its request waits, the changed call is shown beside the request', async () => {
   const request = approval('p1', { callId: 'c1', ...shell({ command: 'npm test' }) });
   const call = tool('c1', { toolArguments: { command: 'npm test' } });
   stage.history = { ...stage.history, entries: [call, request] };
@@ -175,7 +179,7 @@ it('SAFE: a call that changes while its request waits is shown beside the reques
   expect(await asked(page).getByLabel('Command').innerText()).toBe('npm test');
 });
 
-it('SAFE: the requested values stay with their call if the call’s values differ', async () => {
+it('SAFE: if a call’s values differ from the requested values, the call also shows the requested values', async () => {
   const request = {
     callId: 'c1',
     status: 'complete' as const,
@@ -199,7 +203,7 @@ const allow = (page: Page) => dock(page).getByRole('button', { name: 'Allow', ex
 const answers = () =>
   stage.requests.filter(({ path }) => path.includes('/approval/')).map(({ body }) => body);
 
-/** Shows a request, and presses the allowing button for longer than it takes to read a request. */
+/** Shows a request, and presses the button that allows it for longer than a person needs to read the request. */
 async function tryToAllow(page: Page): Promise<void> {
   const from = performance.now();
   await expect
@@ -217,7 +221,7 @@ async function tryToAllow(page: Page): Promise<void> {
   expect(answers()).toEqual([]);
 }
 
-/** Whether the end of the harmful line is on the screen, within the request. */
+/** Returns whether the end of the harmful line is on the screen, inside the request. */
 const isOnScreen = (page: Page, words: string) =>
   asked(page).evaluate((region, text) => {
     const found = [...region.querySelectorAll<HTMLElement>('*')]
@@ -231,14 +235,14 @@ const isOnScreen = (page: Page, words: string) =>
     return end.bottom <= box.bottom + 1 && end.right <= box.right + 1 && end.bottom > box.top;
   }, words);
 
-it('SAFE: there is a sample request for each kind of part', () => {
+it('SAFE: each kind of part has a sample request', () => {
   expect(Object.keys(samples).toSorted()).toEqual(partKinds.toSorted());
   for (const kind of partKinds) expect(Object.keys(samples[kind])).not.toEqual([]);
 });
 
 describe.each(partKinds)('a request with %s', (kind) => {
   it.each(Object.keys(samples[kind]))(
-    'SAFE: %s cannot be allowed before its last line was on the screen',
+    'SAFE: %s cannot be allowed before its last line has been on the screen',
     async (name) => {
       const request = { title: 'May I?', ...samples[kind][name] };
       stage.history = { ...stage.history, entries: [approval('p1', request)] };
@@ -247,7 +251,7 @@ describe.each(partKinds)('a request with %s', (kind) => {
       await tryToAllow(page);
       await showAll(page);
       expect(await isOnScreen(page, evil)).toBe(true);
-      // A request can be allowed only after it was visible for a moment.
+      // A request can be allowed only when it has been visible for a moment.
       await expect.poll(() => allow(page).getAttribute('aria-disabled')).toBe('false');
       // Without its parts, the request has no text left.
       const outside = await asked(page).evaluate((region) => {

@@ -1,5 +1,6 @@
-/** A question beside the conversation, in the page. */
+/** Tests the dialog in which a person asks a question that does not become part of the conversation. */
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -14,11 +15,9 @@ beforeEach(() => {
   };
 });
 
-it('/btw asks beside the conversation, and shows the answer as plain text', async () => {
+it('/btw asks a question in a dialog, and shows the answer as plain text', async () => {
   const page = await stage.visit();
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/btw which fruit?');
-  await composer.press('Enter');
+  await sendCommand(page, '/btw which fruit?');
   const dialog = page.getByRole('dialog', { name: 'Beside the conversation' });
   const answer = dialog.getByRole('region', { name: 'Answer' });
   await answer.waitFor();
@@ -44,9 +43,7 @@ it('/btw without a question shows the last answer again, even if it arrived afte
     return answer(method, one, body);
   };
   const page = await stage.visit();
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/btw which fruit?');
-  await composer.press('Enter');
+  await sendCommand(page, '/btw which fruit?');
   const dialog = page.getByRole('dialog', { name: 'Beside the conversation' });
   await dialog.getByText('Asking…').waitFor();
   await dialog.getByRole('button', { name: 'Done' }).click();
@@ -55,8 +52,7 @@ it('/btw without a question shows the last answer again, even if it arrived afte
   answered.resolve();
   await (await arrived).finished();
 
-  await composer.fill('/btw');
-  await composer.press('Enter');
+  await sendCommand(page, '/btw');
   await dialog.getByRole('region', { name: 'Answer' }).getByText('A plum,').waitFor();
   const question = dialog.getByRole('textbox', { name: 'Question' });
   expect(await question.inputValue()).toBe('which fruit?');

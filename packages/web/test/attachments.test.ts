@@ -7,6 +7,7 @@ import { message, turn, upsert } from './items.ts';
 import { png } from './png.ts';
 import { storedKeys } from './stored-keys.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 const accepts = { image: ['image/png', 'image/jpeg'], audio: [], resource: ['text/*'] };
 
@@ -27,7 +28,7 @@ const notes: Picked = { name: 'notes.md', mimeType: 'text/markdown', buffer: Buf
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 const attached = (page: Page) => page.getByRole('list', { name: 'Attached' });
-/** The card of a file that has been read; before, a file is neither stored nor sent. */
+/** Returns the card of a file that has been read. Before a file has been read, it is neither stored nor sent. */
 const card = (page: Page, name: string) =>
   attached(page).getByRole('listitem').filter({ hasText: name, hasNotText: 'reading' });
 const button = (page: Page | Locator, name: string | RegExp) =>
@@ -35,14 +36,14 @@ const button = (page: Page | Locator, name: string | RegExp) =>
 const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 
-/** Chooses files by the paper clip's button. */
+/** Chooses files with the paper clip button. */
 async function pick(page: Page, ...files: Picked[]): Promise<void> {
   const choosing = page.waitForEvent('filechooser');
   await button(page, 'Attach files').click();
   await (await choosing).setFiles(files);
 }
 
-/** Dispatches a clipboard or drag event with files, or with texts by type. */
+/** Dispatches a clipboard event or a drag event with files, or with texts by their types. */
 async function give(
   page: Page,
   kind: 'paste' | 'dragenter' | 'drop',
@@ -97,24 +98,24 @@ async function sent(): Promise<Sent> {
   return bodies()[0]!.body as Sent;
 }
 
-/** The bytes that the server stores under a block's name. */
+/** Returns the bytes that the server stores under a block's name. */
 function stored(block: ContentBlock | undefined): Buffer | undefined {
   const uri = block?.type === 'resource' ? block.resource.uri : block?.uri;
   return stage.blobs.get(uri?.replace('blob:', '') ?? '')?.bytes;
 }
 
-/** The width of an image that the page has loaded (pixels). */
+/** Returns the width of an image that the page has loaded, in pixels. */
 const widthOf = (image: Locator) =>
   image.evaluate((element) => (element as HTMLImageElement).naturalWidth);
 
 declare global {
   interface Window {
-    /** The files for which the page has created addresses, by address. */
+    /** The files for which the page has created addresses, by their addresses. */
     held: Map<string, Blob>;
   }
 }
 
-/** Opens the session and records the files behind the page's own addresses (`blob:`). */
+/** Opens the session, and records the files behind the addresses that the page creates (`blob:`). */
 async function visitAndHold(): Promise<Page> {
   const page = await stage.visit({}, '/');
   await page.addInitScript(() => {
@@ -135,7 +136,7 @@ async function visitAndHold(): Promise<Page> {
   return page;
 }
 
-/** The bytes of an image on the page. */
+/** Returns the bytes of an image on the page. */
 async function bytesOf(image: Locator): Promise<Buffer> {
   const bytes = await image.evaluate(async (element) => {
     const file = window.held.get((element as HTMLImageElement).src);
@@ -144,14 +145,14 @@ async function bytesOf(image: Locator): Promise<Buffer> {
   return Buffer.from(bytes);
 }
 
-/** An image block as the server stores it. */
+/** Makes an image block as the server stores it. */
 function image(rest: { name?: string; bytes?: Buffer } = {}): ContentBlock {
   const { name = 'screen.png', bytes = screen.buffer } = rest;
   const uri = stage.storeBlob(bytes, 'image/png');
   return { type: 'image', mimeType: 'image/png', uri, name, size: bytes.length };
 }
 
-/** A conversation whose only message has these blocks. */
+/** Makes a conversation whose only message has these blocks. */
 function showMessage(content: string, blocks: ContentBlock[]): void {
   stage.history = {
     entries: [message('u', content, { origin: 'user', status: 'complete', blocks })],
@@ -161,13 +162,13 @@ function showMessage(content: string, blocks: ContentBlock[]): void {
   };
 }
 
-it('files are chosen, previewed, sent without text, and shown and saved byte for byte', async () => {
+it('files can be chosen, previewed and sent without text, and are shown and saved byte for byte', async () => {
   const page = await visitAndHold();
   await pick(page, screen, notes);
   await card(page, 'notes.md').getByText('4 bytes').waitFor();
   await button(page, 'Show screen.png').click();
   const view = page.getByRole('dialog', { name: 'screen.png' });
-  expect(await widthOf(view.getByRole('img'))).toBe(60);
+  await expect.poll(() => widthOf(view.getByRole('img'))).toBe(60);
   await page.keyboard.press('Escape');
   await view.waitFor({ state: 'detached' });
 
@@ -193,7 +194,7 @@ it('files are chosen, previewed, sent without text, and shown and saved byte for
   expect(Buffer.concat(await saved.toArray()).equals(notes.buffer)).toBe(true);
 });
 
-it('a sound can be sent if the agent accepts sounds; if the agent’s model changes to one that does not, the reason is shown', async () => {
+it('a sound can be sent if the agent accepts sounds; if the agent’s model then changes to one that does not accept sounds, the reason is shown', async () => {
   stage.info = { ...stage.info, accepts: { ...accepts, audio: ['audio/wav'] } };
   const page = await stage.visit();
   const buffer = Buffer.from('UklGRgD/gApXQVZF', 'base64');
@@ -215,7 +216,7 @@ it('a sound can be sent if the agent accepts sounds; if the agent’s model chan
   expect(stored(blocks[0])?.equals(buffer)).toBe(true);
 });
 
-it('an image is pasted into the message, or anywhere outside of another field', async () => {
+it('an image can be pasted into the message, or anywhere outside of another field', async () => {
   const page = await stage.visitShared();
   await give(page, 'paste', { files: [screen], at: composer });
   await give(page, 'paste', { files: [{ ...screen, name: 'second.png' }] });
@@ -233,7 +234,7 @@ it('an image is pasted into the message, or anywhere outside of another field', 
   ]);
 });
 
-it('files that are dragged over the page show the drop target, and are attached when dropped', async () => {
+it('while files are dragged over the page, the drop target is shown; dropped files are attached', async () => {
   const page = await stage.visitShared();
   const target = page.getByText('Drop files to attach them');
   await give(page, 'dragenter', { texts: { 'text/plain': 'words' } });
@@ -262,7 +263,7 @@ async function visitSlowReader(): Promise<{ page: Page; read: () => Promise<void
   return { page, read };
 }
 
-it('a message sent while a file is still being read is sent with the file once it is read', async () => {
+it('a message that is sent while a file is still being read is sent with the file when the file has been read', async () => {
   const { page, read } = await visitSlowReader();
   await field(page).fill('Read this');
   await pick(page, notes);
@@ -274,10 +275,10 @@ it('a message sent while a file is still being read is sent with the file once i
   const { message: words, blocks = [] } = await sent();
   expect(words).toBe('Read this');
   expect(stored(blocks[0])?.equals(notes.buffer)).toBe(true);
-  expect(await field(page).inputValue()).toBe('');
+  await expect.poll(() => field(page).inputValue()).toBe('');
 });
 
-it('a file that is removed while it is still being read stays removed, and is not stored', async () => {
+it('a file that is removed while it is being read stays removed, and is not stored', async () => {
   const { page, read } = await visitSlowReader();
   await pick(page, screen, notes);
   await field(page).fill('Read this');
@@ -292,7 +293,7 @@ it('a file that is removed while it is still being read stays removed, and is no
   expect(stage.requests.some(({ path }) => path.endsWith('/send'))).toBe(false);
 });
 
-it('if a person types while a file is being read after Enter, the message is sent only after another Enter', async () => {
+it('if a person presses Enter while a file is being read and then types, the message is sent only after another Enter', async () => {
   const { page, read } = await visitSlowReader();
   await pick(page, notes);
   await button(page, 'Send message').click();
@@ -320,7 +321,7 @@ it('a removed attachment is not sent and not stored', async () => {
   expect(blocks).toEqual([expect.objectContaining({ type: 'resource' })]);
 });
 
-it('attachments survive a reload, with their pictures, and can be sent afterwards', async () => {
+it('attachments and their pictures survive a reload, and can be sent afterwards', async () => {
   const page = await stage.visitShared();
   await pick(page, screen);
   await card(page, 'screen.png').waitFor();
@@ -329,13 +330,13 @@ it('attachments survive a reload, with their pictures, and can be sent afterward
   await expect
     .poll(() => widthOf(card(page, 'screen.png').getByRole('img', { name: 'screen.png' })))
     .toBe(60);
-  expect(await field(page).inputValue()).toBe('What is wrong?');
+  await expect.poll(() => field(page).inputValue()).toBe('What is wrong?');
   await button(page, 'Send message').click();
   const { blocks = [] } = await sent();
   expect(stored(blocks[0])?.equals(screen.buffer)).toBe(true);
 });
 
-it('a message with a file survives a reload while the server is away, and arrives once', async () => {
+it('a message with a file survives a reload while the server is unavailable, and arrives only once', async () => {
   const page = await stage.visitShared();
   const away = /\/api\/(blob|session\/[^/]+\/send)$/;
   await page.route(away, (route) => route.abort());
@@ -357,7 +358,7 @@ it('a message with a file survives a reload while the server is away, and arrive
   expect(stage.requests.filter(({ path }) => path === '/api/blob')).toHaveLength(1);
 });
 
-it('if a person takes back a message that could not be sent, to edit it, the message keeps its files', async () => {
+it('a message that could not be sent keeps its files when the person takes it back to edit it', async () => {
   stage.refuse = (path) =>
     path.endsWith('/send') ? { code: 'QUEUE_FULL', message: 'Enough for now.' } : undefined;
   const page = await stage.visitShared();
@@ -366,20 +367,21 @@ it('if a person takes back a message that could not be sent, to edit it, the mes
   await field(page).fill('What is wrong?');
   await field(page).press('Enter');
   await page.getByText('Not sent: Enough for now.').waitFor();
-  expect(await widthOf(unsent(page).getByRole('img'))).toBe(60);
+  await expect.poll(() => widthOf(unsent(page).getByRole('img'))).toBe(60);
   await button(page, 'Edit').click();
   await expect
     .poll(() => widthOf(card(page, 'screen.png').getByRole('img', { name: 'screen.png' })))
     .toBe(60);
-  expect(await field(page).inputValue()).toBe('What is wrong?');
+  await expect.poll(() => field(page).inputValue()).toBe('What is wrong?');
   await expect.poll(() => unsent(page).count()).toBe(0);
-  expect(await storedKeys(page, 'files')).toHaveLength(1);
+  await expect.poll(() => storedKeys(page, 'files')).toHaveLength(1);
 });
 
 it('arrow up recalls the last message with its attachments', async () => {
   const block = image();
   showMessage('What is wrong?', [block]);
   const page = await stage.visitShared();
+  await prompts(page).getByText('What is wrong?').waitFor();
   await field(page).press('ArrowUp');
   await card(page, 'screen.png').waitFor();
   await field(page).press('Enter');
@@ -394,7 +396,9 @@ it('a mention of a file stays in the text and is not an attachment', async () =>
     { turnId: 'q', message: 'And @src/a.ts', blocks, queuedAt: '', state: 'queued' },
   ];
   const page = await stage.visitShared();
-  for (const list of await page.getByRole('list', { name: 'Attachments' }).all()) {
+  const lists = page.getByRole('list', { name: 'Attachments' });
+  await expect.poll(() => lists.count()).toBe(2);
+  for (const list of await lists.all()) {
     expect(await list.getByRole('listitem').count()).toBe(1);
   }
   await field(page).press('ArrowUp');
@@ -405,7 +409,7 @@ it('a mention of a file stays in the text and is not an attachment', async () =>
   expect(given).toContainEqual(blocks[0]);
 });
 
-it('a file that is empty, too large or of a type that the agent rejects is refused at once, and cannot be sent', async () => {
+it('a file that is empty, too large, or of a type that the agent rejects is refused at once and cannot be sent', async () => {
   const page = await stage.visitShared();
   const pdf = { name: 'a.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 x') };
   const empty = { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) };
@@ -428,7 +432,7 @@ it('a file that is empty, too large or of a type that the agent rejects is refus
   expect(stage.requests.some(({ path }) => path === '/api/blob')).toBe(false);
 });
 
-it('a failed upload shows the reason, and can be retried', async () => {
+it('a failed upload shows the reason and can be retried', async () => {
   const message = 'The disk is full. Make room on it, and try again.';
   stage.refuse = (path) =>
     path === '/api/blob' ? { code: 'STORE_WRITE_FAILED', message } : undefined;
@@ -460,7 +464,7 @@ it('a message can be sent while its files are being uploaded', async () => {
 });
 
 testAtLength(
-  'an image with more pixels than models see is scaled down, and keeps its type',
+  'an image with more pixels than models see is scaled down and keeps its type',
   async () => {
     const page = await stage.visitShared();
     const photo = { ...screen, name: 'photo.png', buffer: png(2400, 1200, () => [90, 120, 200]) };
@@ -508,7 +512,7 @@ it('nothing moves when an image of the conversation arrives', async () => {
   let show = () => {};
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
-  // Images that the page has not sent itself: those would be shown at once.
+  // Use images that the page has not sent itself, because the page would show its own images at once.
   showMessage('What is wrong?', [
     image({ bytes: png(31, 17) }),
     image({ name: 'tall.png', bytes: png(20, 90) }),
@@ -520,12 +524,12 @@ it('nothing moves when an image of the conversation arrives', async () => {
         one.boundingBox(),
       ),
     );
-  const before = await placesOf();
+  const before = await steady(page, placesOf);
   expect(await prompts(page).getByRole('img').count()).toBe(0);
   show();
   await expect.poll(() => prompts(page).getByRole('img').count()).toBe(2);
   await expect.poll(() => widthOf(prompts(page).getByRole('img').last())).toBe(20);
-  expect(await placesOf()).toEqual(before);
+  expect(await steady(page, placesOf)).toEqual(before);
 });
 
 testAtLength('the memory of an image is released when it is no longer shown', async () => {
@@ -539,7 +543,7 @@ testAtLength('the memory of an image is released when it is no longer shown', as
   await expect.poll(held).toBe(0);
 });
 
-it('a note replaces an image that no longer exists', async () => {
+it('if an image no longer exists, a note is shown in its place', async () => {
   showMessage('What is wrong?', [image({ bytes: png(33, 19) })]);
   stage.blobs.clear();
   const page = await stage.visitShared();
@@ -547,7 +551,7 @@ it('a note replaces an image that no longer exists', async () => {
 });
 
 testAtLength(
-  'files that no draft or message names are removed when the page is opened again',
+  'when the page is opened again, it removes files to which no draft and no message refers',
   async () => {
     const page = await stage.visit();
     await pick(page, screen);
@@ -578,39 +582,44 @@ testAtLength(
   },
 );
 
-testAtLength('on a phone files and photos are chosen from a menu, and all of it fits', async () => {
-  const page = await stage.visit(phone);
-  await button(page, 'Attach files').tap();
-  const choosing = page.waitForEvent('filechooser');
-  await page.getByRole('menuitem', { name: 'Take a photo' }).tap();
-  const chooser = await choosing;
-  const input = chooser.element();
-  expect(await input.getAttribute('accept')).toBe('image/*');
-  expect(await input.getAttribute('capture')).toBe('environment');
-  expect(chooser.isMultiple()).toBe(false);
-  await chooser.setFiles({
-    ...screen,
-    name: 'a photo whose name is as long as names of photos are.png',
-  });
-  await button(page, 'Attach files').tap();
-  const files = page.waitForEvent('filechooser');
-  await page.getByRole('menuitem', { name: 'Choose files' }).tap();
-  await (await files).setFiles([notes, { ...notes, name: 'b.pdf', buffer: Buffer.from('%PDF-') }]);
-  await card(page, 'b.pdf').getByRole('alert').waitFor();
-  const cards = await attached(page).getByRole('listitem').all();
-  expect(cards).toHaveLength(3);
-  for (const one of cards) {
-    const { x = -1, width = 0 } = (await one.boundingBox()) ?? {};
-    expect(x).toBeGreaterThanOrEqual(0);
-    expect(x + width).toBeLessThanOrEqual(390);
-  }
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  for (const remove of await attached(page)
-    .getByRole('button', { name: /^Remove/ })
-    .all()) {
-    expect((await remove.boundingBox())?.width).toBeGreaterThanOrEqual(40);
-  }
-});
+testAtLength(
+  'on a phone, files and photos are chosen from a menu, and the whole menu fits on the screen',
+  async () => {
+    const page = await stage.visit(phone);
+    await button(page, 'Attach files').tap();
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('menuitem', { name: 'Take a photo' }).tap();
+    const chooser = await choosing;
+    const input = chooser.element();
+    expect(await input.getAttribute('accept')).toBe('image/*');
+    expect(await input.getAttribute('capture')).toBe('environment');
+    expect(chooser.isMultiple()).toBe(false);
+    await chooser.setFiles({
+      ...screen,
+      name: 'a photo whose name is as long as names of photos are.png',
+    });
+    await button(page, 'Attach files').tap();
+    const files = page.waitForEvent('filechooser');
+    await page.getByRole('menuitem', { name: 'Choose files' }).tap();
+    await (
+      await files
+    ).setFiles([notes, { ...notes, name: 'b.pdf', buffer: Buffer.from('%PDF-') }]);
+    await card(page, 'b.pdf').getByRole('alert').waitFor();
+    const cards = await attached(page).getByRole('listitem').all();
+    expect(cards).toHaveLength(3);
+    for (const one of cards) {
+      const { x = -1, width = 0 } = (await one.boundingBox()) ?? {};
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + width).toBeLessThanOrEqual(390);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    for (const remove of await attached(page)
+      .getByRole('button', { name: /^Remove/ })
+      .all()) {
+      expect((await remove.boundingBox())?.width).toBeGreaterThanOrEqual(40);
+    }
+  },
+);
 
 it('attaching a file starts the agent, as writing does', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, isAlive: false } };

@@ -12,7 +12,7 @@ openStage();
 const source = new URL('../src/', import.meta.url).pathname;
 const dist = new URL('../dist/', import.meta.url).pathname;
 
-/** The names of all components that are fetched separately, by their imports in the source. */
+/** Returns the names of all components that are fetched separately, from the imports in the source. */
 const partsInSource = () =>
   readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.tsx') && !name.includes('.test.'))
@@ -36,7 +36,7 @@ it('all parts of the page are fetched soon after the first paint', async () => {
     .toEqual([]);
 });
 
-/** A page whose parts are fetched only when they are needed. */
+/** Opens a page that fetches its parts only when they are needed. */
 async function withoutPrefetch(): Promise<Page> {
   const page = await stage.visit();
   await page.addInitScript(() => {
@@ -52,7 +52,7 @@ it.each([
   { name: 'the list of keys', keys: '?' },
   { name: 'a new session', keys: 'Alt+n' },
 ])(
-  '$name that cannot be fetched fails alone, and appears once the server is back',
+  'if $name cannot be fetched, the rest of the page still works, and $name appears when the server is available again',
   async ({ keys }) => {
     stage.history = {
       entries: [message('a', 'An answer.', { turnId: 't1', status: 'complete' })],
@@ -72,7 +72,7 @@ it.each([
     stage.hangUp();
     await page.getByRole('dialog').waitFor();
     await expect.poll(() => page.getByText('Not loaded').count()).toBe(0);
-    // The dialog's styles were fetched as well.
+    // Check that the dialog's styles were also fetched.
     const sheets = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].every(
         ({ sheet }) => sheet !== null,
@@ -92,7 +92,7 @@ it('when the network is gone, the page checks the connection at once', async () 
   await expect.poll(() => stage.received).toContainEqual({ type: 'ping' });
 });
 
-/** A copy of the build whose first script has another name. */
+/** Makes a copy of the build in which the first script has another name. */
 function otherBuild(): string {
   const dir = mkdtempSync(join(tmpdir(), 'liminal-build-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
@@ -111,7 +111,7 @@ function otherBuild(): string {
   return dir;
 }
 
-it('a page that is older than the server’s build offers to load the new page, which keeps the draft', async () => {
+it('if the server has a newer build, the page offers to load the new page, and the draft is kept', async () => {
   const page = await stage.visit();
   await page.getByRole('textbox', { name: /Message/ }).fill('A draft of mine');
   stage.hangUp();
@@ -130,7 +130,7 @@ it('a page that is older than the server’s build offers to load the new page, 
   expect(await page.getByText('Liminal was updated').count()).toBe(0);
 });
 
-/** Forwards connections to the stage; after `goSilent`, open connections carry no more data. */
+/** Forwards connections to the stage. After `goSilent`, open connections carry no more data. */
 async function openProxy() {
   const pairs: [Socket, Socket][] = [];
   const server = createServer((near) => {
@@ -203,7 +203,7 @@ it.each(wakings.filter((one) => one !== 'none' || process.env['FAULTS'] === 'lon
   },
 );
 
-it('a server that hangs is reported within seconds once a message waits for it', async () => {
+it('if the server hangs while a message waits for it, the page reports this within seconds', async () => {
   const page = await stage.visit();
   stage.answer = (method) => (method === 'POST' ? new Promise(() => undefined) : undefined);
   await page.clock.install();

@@ -15,7 +15,7 @@ openStage(() => {
       : undefined;
 });
 
-/** Opens the start page, then the session by its link, so that Back has somewhere to go. */
+/** Opens the start page, and then the session by its link, so that Back has a page to return to. */
 async function visit(options = phone): Promise<Page> {
   const page = await stage.visit(options, '/');
   await page.getByRole('main').getByRole('link', { name: 'Fix the login' }).click();
@@ -67,7 +67,7 @@ it.each<[string, (page: Page) => Promise<void>, (page: Page) => ReturnType<typeo
   expect(at(page)).toBe('/');
 });
 
-it('Back closes files and images, topmost layer first', async () => {
+it('Back closes files and images; the topmost layer is closed first', async () => {
   const image = stage.storeBlob(png(4, 4), 'image/png');
   stage.history = {
     ...past,
@@ -100,7 +100,7 @@ it('Back closes files and images, topmost layer first', async () => {
   expect(at(page)).toBe(address);
 });
 
-it('a layer that is closed by other means leaves no history entry', async () => {
+it('a layer that is closed by other means than Back leaves no history entry', async () => {
   const page = await visit();
   const address = at(page);
   const entries = () => page.evaluate(() => history.length);
@@ -111,13 +111,14 @@ it('a layer that is closed by other means leaves no history entry', async () => 
     await expect.poll(() => page.evaluate(() => history.state)).toBeNull();
   }
   expect(at(page)).toBe(address);
-  // The profile's first entry, the start page, the session, and the forward entry of the last dialog.
+  // The entries are: the first entry of the profile, the start page, the session, and the forward entry of the last
+  // dialog.
   expect(await entries()).toBeLessThanOrEqual(4);
   await page.goBack();
   await page.getByRole('main', { name: 'Start' }).waitFor();
 });
 
-it('Back leads from a session chosen in the drawer to the previous session in one step', async () => {
+it('if a session is chosen in the drawer, Back leads to the previous session in one step', async () => {
   const page = await visit();
   const address = at(page);
   await page.getByRole('button', { name: 'Sessions' }).tap();
@@ -133,7 +134,7 @@ it('Back leads from a session chosen in the drawer to the previous session in on
   await page.waitForURL((url) => url.pathname === address);
 });
 
-it('a page that is reloaded while a layer is open shows the session, one step from the start page', async () => {
+it('if the page is reloaded while a layer is open, it shows the session, and Back leads to the start page in one step', async () => {
   const page = await visit();
   const address = at(page);
   await page.getByRole('button', { name: 'Sessions' }).tap();

@@ -32,7 +32,7 @@ it.each([
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
 });
 
-it('the whole output of a command opens beside the conversation', async () => {
+it('the whole output of a background command opens beside the conversation', async () => {
   const path = '/tmp/claude-0/-code-shop/s1/tasks/build.output';
   stage.info = { ...stage.info, tasks: [{ ...task('build', '3 of 8'), outputFile: path }] };
   stage.answer = (_, asked) =>

@@ -1,4 +1,4 @@
-/** A plan that a person edits before approving it. */
+/** Tests a plan that a person edits before approving it. */
 import type { ApprovalUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -37,7 +37,7 @@ const answers = () =>
   stage.requests.filter(({ path }) => path.includes('/approval/')).map(({ body }) => body);
 const changed = { optionId: 'yes', content: { plan: '# Plan\n\nUse oak.' } };
 
-it('a plan is edited by mouse, and the approval contains the edited plan', async () => {
+it('a plan can be edited by mouse, and the approval contains the edited plan', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).click();
@@ -53,7 +53,7 @@ it('a plan is edited by mouse, and the approval contains the edited plan', async
   await page.getByRole('log').getByText('Use oak.').waitFor();
 });
 
-it('a plan is edited by keys: Escape leaves the text, and the edit stays', async () => {
+it('a plan can be edited by keys; Escape leaves the text, and the edit stays', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).focus();
@@ -64,7 +64,7 @@ it('a plan is edited by keys: Escape leaves the text, and the edit stays', async
   await page.keyboard.press('Escape');
   expect(answers()).toEqual([]);
   await approve(page).focus();
-  // Keys answer only once the request has been visible long enough.
+  // Keys answer a request only when it has been visible long enough.
   await expect
     .poll(async () => {
       await page.keyboard.press('Enter');
@@ -73,7 +73,7 @@ it('a plan is edited by keys: Escape leaves the text, and the edit stays', async
     .toEqual([changed]);
 });
 
-it('a plan is edited by touch on a phone', async () => {
+it('on a phone, a plan can be edited by touch', async () => {
   ask();
   const page = await stage.visit(phone);
   await edit(page).tap();
@@ -82,7 +82,7 @@ it('a plan is edited by touch on a phone', async () => {
   await expect.poll(answers).toEqual([changed]);
 });
 
-it('approving an unchanged plan, or refusing, sends no plan; a plan that is not editable has no edit button', async () => {
+it('approving an unchanged plan, or refusing a plan, sends no plan; a plan that cannot be edited has no edit button', async () => {
   ask();
   const page = await stage.visit();
   await edit(page).click();

@@ -1,7 +1,8 @@
-/** The page shows how a session's work tree differs from its last commit. */
+/** Tests the dialog that shows how a session's work tree differs from its last commit. */
 import type { SessionDiff } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -47,15 +48,9 @@ beforeEach(() => {
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Changes' });
 
-async function type(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill(text);
-  await composer.press('Enter');
-}
-
-it('/diff shows each file with its numbered lines, and is not sent to the agent', async () => {
+it('/diff shows each changed file with its numbered lines, and is not sent to the agent', async () => {
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   await dialog(page).getByText('3 files differ from commit 0123456789 of branch main.').waitFor();
   const rows = dialog(page)
     .getByRole('region', { name: /^Changes to src\/a\.ts/ })
@@ -76,7 +71,7 @@ it('/diff shows each file with its numbered lines, and is not sent to the agent'
   expect(stage.requests.filter(({ path }) => path.endsWith('/send'))).toEqual([]);
 });
 
-it('the session’s menu opens the changes, with counts of the files that are left out', async () => {
+it('the session’s menu opens the changes, with the number of files that are left out', async () => {
   answer = { unlisted: 7, hidden: 2 };
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
@@ -85,11 +80,11 @@ it('the session’s menu opens the changes, with counts of the files that are le
   await dialog(page).getByText('2 more may differ and must not be shown here.').waitFor();
 });
 
-it('if there are many files, none is open at first, and each can be opened', async () => {
+it('if many files have changed, all of them are closed at first, and each can be opened', async () => {
   const files = Array.from({ length: 12 }, (_, n) => ({ ...changed, path: `f${n}.ts` }));
   answer = { files };
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   const file = dialog(page).getByRole('button', { name: 'f3.ts' });
   await file.waitFor();
   expect(await dialog(page).getByRole('region').count()).toBe(0);
@@ -100,9 +95,9 @@ it('if there are many files, none is open at first, and each can be opened', asy
   expect(await dialog(page).getByRole('region').count()).toBe(1);
 });
 
-it('files are compared again on request', async () => {
+it('the files are compared again when the person requests it', async () => {
   const page = await stage.visit();
-  await type(page, '/diff');
+  await sendCommand(page, '/diff');
   await dialog(page).getByText('src/a.ts').waitFor();
   answer = { files: [] };
   await dialog(page).getByRole('button', { name: 'Compare again' }).click();

@@ -12,7 +12,7 @@ const command = { toolArguments: { command: 'npm test' } };
 const question = (turnId: string, rest: Partial<UpsertObject> = {}) =>
   approval('p', { turnId, itemId: `${turnId}:p`, callId: 'c', ...rest });
 
-/** A turn that had read a file, run a command, and waited for a permission when its server ended. */
+/** Returns a turn that had read a file, run a command, and waited for a permission when its server ended. */
 const cut: UpsertObject[] = [
   message('u', 'Test it', { origin: 'user', status: 'complete' }),
   message('m', 'I look first.', { status: 'complete' }),
@@ -39,17 +39,17 @@ const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
 const line = (page: Page) =>
   log(page).getByText('The server stopped here; the turn continues below.');
 
-/** Checks that both turns are shown as one, once the second has started. */
+/** Checks that both turns are shown as one turn when the second has started. */
 async function expectOneTurn(page: Page): Promise<void> {
   await line(page).waitFor();
   await log(page).getByText('I look first.').waitFor();
   await log(page).getByRole('group', { name: 'Read a.ts' }).waitFor();
-  // The outcome of this command is unknown.
+  // It is not known how this command ended.
   await log(page).getByRole('group', { name: 'Run npm run build' }).waitFor();
+  await page.getByRole('group', { name: /^Permission: / }).waitFor();
   expect(await log(page).getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
   const words = await log(page).innerText();
   expect(words).not.toMatch(/Something went wrong|OWNER_LOST|turn_ended|went on by itself/);
-  await page.getByRole('group', { name: /^Permission: / }).waitFor();
 }
 
 it.each([
@@ -60,7 +60,7 @@ it.each([
   async (viewport) => {
     holds([head], cut);
     const page = await stage.visit({ viewport });
-    // It is not known yet that another turn will continue this turn.
+    // At this time, it is not known that another turn will continue this turn.
     await log(page)
       .getByRole('group', { name: 'The server restarted while the agent was working' })
       .waitFor();
@@ -88,13 +88,13 @@ it('a turn that was cut off, and the turn that continues it, are shown as one tu
   await expectOneTurn(await stage.visitShared());
 });
 
-it('a search hit in the call or its question leads to the turn that continues', async () => {
+it('if a call was repeated, a search hit in the call or in its question leads to the turn that continues', async () => {
   holds([head, turn('t2', { trigger: 'agent' })], [...cut, ...again]);
   const page = await stage.visit({}, `/session/${sessionId}#item-t1:p`);
   await log(page).locator('[data-found="true"]').filter({ hasText: 'npm test' }).waitFor();
 });
 
-/** A script with its calls so far: a search, and a command that waits for a permission. */
+/** Returns a script with its calls so far: a search, and a command that waits for a permission. */
 function script(turnId: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
   const itself = `${turnId}:run:script`;
   const code = "await tools.search({ pattern: 'a' });\nawait tools.bash({ command: 'npm test' });";
@@ -110,7 +110,7 @@ function script(turnId: string, rest: Partial<ToolCallUpsert> = {}): UpsertObjec
   ];
 }
 
-it('a script that waited is shown once, in the turn that continues', async () => {
+it('a script that waited is shown only once, in the turn that continues', async () => {
   const asked = question('t1', {
     callId: 't1:run:script:2',
     status: 'complete',

@@ -7,7 +7,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** Another server on this machine; it must receive no requests. */
+/** Another server on this machine. It must receive no requests. */
 let other: Server;
 const reached: string[] = [];
 const evil = () => `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -79,7 +79,7 @@ const kinds: Record<string, string> = {
   context: 'C4Context\n  title System\n  Person(a, "A")\n  System(b, "B")\n  Rel(a, b, "Uses")',
 };
 
-it('each kind of diagram is drawn, in light and in dark', async () => {
+it('each kind of diagram is drawn, in the light and in the dark theme', async () => {
   const { page, refused } = await visit();
   sendDiagrams(...Object.values(kinds));
   await settled(page, Object.keys(kinds).length);
@@ -104,7 +104,7 @@ it('each kind of diagram is drawn, in light and in dark', async () => {
   expect(await refused()).toEqual([]);
 });
 
-/** Diagrams whose labels or settings try to run scripts or send requests. */
+/** Diagrams with labels or settings that try to run scripts or send requests. */
 const hostile: Record<string, (address: string) => string> = {
   'an image in a label': (at) =>
     `graph TD\n  A["<img src='${at}/label' onerror='top.hacked=1;fetch(\`${at}/run\`)'>"] --> B`,
@@ -147,13 +147,13 @@ const hostile: Record<string, (address: string) => string> = {
     `mindmap\n  root["<img src='${at}/mind' onerror='top.hacked=1'>"]\n    ::icon(fa fa-book" onload="top.hacked=1)`,
 };
 
-it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in its frame', async () => {
+it('SAFE: a hostile diagram runs no script and reaches no server, neither in the page nor in the frame that draws it', async () => {
   reached.length = 0;
   const { page, refused } = await visit();
   const codes = Object.values(hostile).map((code) => code(evil()));
   sendDiagrams(...codes);
   await settled(page, codes.length);
-  // Clicks on the images would load late pictures and follow links.
+  // Clicks on the images would load pictures that load late, and follow links.
   for (const image of await item(page).getByRole('img').all()) await image.click({ force: true });
   const frames = await Promise.all(
     page.frames().map((frame) => frame.evaluate(() => [location.href, 'hacked' in globalThis])),
@@ -164,7 +164,7 @@ it('SAFE: a hostile diagram runs nothing and reaches nothing, in the page or in 
   );
   expect(await refused()).toEqual([]);
   expect(reached).toEqual([]);
-  // The page itself contains diagrams only as images.
+  // The page itself must contain diagrams only as images.
   expect(
     await item(page).locator('svg [onload], svg image, foreignObject, script, iframe').count(),
   ).toBe(0);

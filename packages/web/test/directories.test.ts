@@ -1,6 +1,7 @@
-/** The dialog with the folders of a session. */
+/** Tests the dialog with the folders of a session. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -28,9 +29,7 @@ const messages = () => stage.requests.filter(({ path }) => path.endsWith('/send'
 
 it('/add-dir with a folder adds the folder and shows all folders, and is not sent to the agent', async () => {
   const page = await stage.visit();
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/add-dir ../shared docs');
-  await composer.press('Enter');
+  await sendCommand(page, '/add-dir ../shared docs');
   await expect.poll(() => rows(page).allInnerTexts()).toHaveLength(2);
   expect(changes()).toEqual([{ add: ['../shared docs'] }]);
   expect(messages()).toEqual([]);
@@ -39,7 +38,7 @@ it('/add-dir with a folder adds the folder and shows all folders, and is not sen
   expect(changes().at(-1)).toEqual({ remove: ['/code/lib'] });
 });
 
-it('the session’s menu opens the folders, and one is added there', async () => {
+it('the session’s menu opens the list of folders, in which a folder can be added', async () => {
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Folders…' }).click();
@@ -49,15 +48,13 @@ it('the session’s menu opens the folders, and one is added there', async () =>
   expect(changes()).toEqual([{ add: ['/code/docs'] }]);
 });
 
-it('a refused folder is shown with the reason, and stays in the field', async () => {
+it('a folder that the server refuses stays in the field, and the reason is shown', async () => {
   const page = await stage.visit();
   stage.refuse = (path) =>
     path.endsWith('/directories')
       ? { code: 'PROJECT_DIR_NOT_ALLOWED', message: '/etc lies outside the folders.' }
       : undefined;
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill('/add-dir');
-  await composer.press('Enter');
+  await sendCommand(page, '/add-dir');
   const field = dialog(page).getByRole('textbox', { name: 'Another folder' });
   await field.fill('/etc');
   await page.keyboard.press('Enter');
@@ -65,7 +62,7 @@ it('a refused folder is shown with the reason, and stays in the field', async ()
   expect(await field.inputValue()).toBe('/etc');
 });
 
-it('a session starts with additional folders, one per line, and a profile', async () => {
+it('a session starts with the additional folders, one per line, and with the profile', async () => {
   const page = await stage.visit();
   await page.keyboard.press('Alt+n');
   await page.getByRole('combobox', { name: 'Project folder' }).fill('/code/shop');

@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** Records when the database has stored a draft, and when other pages are notified. */
+/** Records when the database has stored a draft and when other pages are notified. */
 function noteOrder(): void {
   globalThis.window.order = [];
   const { postMessage } = BroadcastChannel.prototype;

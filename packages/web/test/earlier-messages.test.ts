@@ -1,4 +1,4 @@
-/** The arrow keys step through a person's earlier messages, as in the terminals. */
+/** Tests the arrow keys, which step through a person's earlier messages as in the terminals. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, turn } from './items.ts';
@@ -17,8 +17,9 @@ shareStage(() => {
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-it('arrow up recalls earlier messages, arrow down returns to an empty draft, and an edited message stays', async () => {
+it('arrow up recalls earlier messages, arrow down returns to an empty draft, and an edited message stays in the field', async () => {
   const page = await stage.visit();
+  await page.getByText('Third.').waitFor();
   const press = async (key: string, text: string) => {
     await field(page).press(key);
     await expect.poll(() => field(page).inputValue()).toBe(text);

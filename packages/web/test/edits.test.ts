@@ -1,4 +1,4 @@
-/** The changes of edits in the conversation. */
+/** Tests how the conversation shows the changes of edits. */
 import type { FileDiff } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -30,7 +30,7 @@ const cells = async (page: Page) =>
     .getByRole('row')
     .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
 
-it('an edit that was made is shown with line numbers', async () => {
+it('an edit that succeeded is shown with line numbers', async () => {
   edited([{ path: '/a.ts', oldText: 'one\ntwo\n', newText: 'one\n2\n', oldLine: 41, newLine: 42 }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -41,7 +41,7 @@ it('an edit that was made is shown with line numbers', async () => {
   ]);
 });
 
-it('lines have no numbers if the agent reports none', async () => {
+it('if the agent reports no line numbers, the lines are shown without numbers', async () => {
   edited([{ path: '/a.ts', oldText: 'two\n', newText: '2\n' }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -51,7 +51,7 @@ it('lines have no numbers if the agent reports none', async () => {
   ]);
 });
 
-it('a long edit shows twelve lines, and the rest on request', async () => {
+it('a long edit shows twelve lines at first, and the rest on request', async () => {
   edited([{ path: '/a.ts', newText: lines(40, 'new') }]);
   const page = await stage.visit();
   await changes(page).waitFor();
@@ -61,7 +61,7 @@ it('a long edit shows twelve lines, and the rest on request', async () => {
   expect((await cells(page)).at(-1)).toEqual(['40', '+', 'new 39']);
 });
 
-it('an edit with many parts shows only the first parts, and the rest on request', async () => {
+it('an edit with many parts shows only the first parts, and the other parts on request', async () => {
   edited(
     Array.from({ length: 8 }, (_, n) => ({
       path: '/a.ts',
@@ -78,7 +78,7 @@ it('an edit with many parts shows only the first parts, and the rest on request'
   await expect.poll(() => changes(page).count()).toBe(3);
 });
 
-it('an edit that was folded stays folded', async () => {
+it('an edit that a person has folded stays folded', async () => {
   edited([{ path: '/a.ts', oldText: 'two\n', newText: '2\n' }]);
   const page = await stage.visit();
   await changes(page).waitFor();

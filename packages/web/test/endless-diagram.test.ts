@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { message, upsert } from './items.ts';
 import { openStage, Stage, stage } from './stage.ts';
 
-// The page and the frame have different origins: a whole browser runs them in two processes.
+// The page and the frame have different origins, and the whole browser runs them in two processes.
 Stage.isWholeBrowser = true;
 openStage();
 
@@ -16,7 +16,7 @@ const headers = {
 
 const code = `\`\`\`mermaid\n${'pie title Pets\n  "Dogs" : 386\n  "Cats" : 85'}\n\`\`\``;
 
-it('SAFE: the page responds while a diagram never finishes; then its source is shown, and the next diagram is drawn', async () => {
+it('SAFE: if a diagram is never finished, the page still responds, later shows the source, and draws the next diagram', async () => {
   const page = await stage.visit();
   await page.evaluate(() => {
     const { setTimeout: later } = globalThis;

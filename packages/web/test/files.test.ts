@@ -41,7 +41,7 @@ async function sendMessage(content: string, page: Page) {
   return item;
 }
 
-/** Links to files as answers contain them; short runs use only a path, and a path with a line. */
+/** Links to files as answers contain them. Short runs use only a path, and a path with a line. */
 const links: [link: string, path: string, marked: string | undefined][] = [
   ['[config](src/config.ts)', 'src/config.ts', undefined],
   ['[config](/abs/path/file.ts:12)', '/abs/path/file.ts', '12-12'],
@@ -51,7 +51,7 @@ const links: [link: string, path: string, marked: string | undefined][] = [
 ];
 
 it.each(atLength ? links : links.slice(0, 2))(
-  '%s shows the file beside the conversation, which stays visible',
+  'the link %s opens the file beside the conversation, which stays visible',
   async (link, path, marked) => {
     const page = await stage.visitShared();
     const item = await sendMessage(`See ${link}.`, page);
@@ -74,16 +74,18 @@ it.each(atLength ? links : links.slice(0, 2))(
     expect(said!.width).toBeGreaterThan(250);
     expect(said!.x + said!.width).toBeLessThan(beside!.x);
     const mark = pane.locator('[data-marked]');
-    expect(await mark.count()).toBe(marked === undefined ? 0 : 1);
+    await expect.poll(() => mark.count()).toBe(marked === undefined ? 0 : 1);
     if (marked === undefined) return;
     expect(await mark.getAttribute('data-marked')).toBe(marked);
-    const [place, frame] = [await mark.boundingBox(), await pane.boundingBox()];
-    expect(place!.y).toBeGreaterThan(frame!.y);
-    expect(place!.y + place!.height).toBeLessThan(frame!.y + frame!.height);
+    const isInSight = async () => {
+      const [place, frame] = [await mark.boundingBox(), await pane.boundingBox()];
+      return place!.y > frame!.y && place!.y + place!.height < frame!.y + frame!.height;
+    };
+    await expect.poll(isInSight).toBe(true);
   },
 );
 
-it('the pane is read and closed by keyboard, and the focus returns', async () => {
+it('the file pane can be read and closed by keyboard, and the focus then returns', async () => {
   const page = await stage.visitShared();
   const item = await sendMessage('See [config](src/config.ts:3).', page);
   const link = item.getByRole('button', { name: 'config' });
@@ -91,23 +93,19 @@ it('the pane is read and closed by keyboard, and the focus returns', async () =>
   await page.keyboard.press('Enter');
   const pane = page.getByRole('region', { name: 'File src/config.ts:3' });
   await pane.getByText('src/config.ts').waitFor();
-  expect(await pane.evaluate((element) => element === document.activeElement)).toBe(true);
+  await pane.and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Tab');
-  expect(
-    await pane
-      .getByRole('button', { name: 'Copy path' })
-      .evaluate((e) => e === document.activeElement),
-  ).toBe(true);
+  await pane.getByRole('button', { name: 'Copy path' }).and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Escape');
   await pane.waitFor({ state: 'detached' });
-  expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
-  // Escape closed the file, and did not stop the running agent.
+  await link.and(page.locator(':focus')).waitFor();
+  // Escape must have closed the file, and must not have stopped the running agent.
   expect(stage.requests.map(({ path }) => path).filter((path) => path.endsWith('/cancel'))).toEqual(
     [],
   );
 });
 
-it('a file that may not be shown shows the reason, and its path can be copied', async () => {
+it('if a file may not be shown, the reason is shown, and the path can be copied', async () => {
   const page = await stage.visitShared();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const item = await sendMessage('See [it](/etc/passwd).', page);
@@ -116,10 +114,10 @@ it('a file that may not be shown shows the reason, and its path can be copied', 
   await pane.getByRole('alert').getByText('/etc/passwd lies outside the project.').waitFor();
   await pane.getByRole('button', { name: 'Copy path' }).last().click();
   await pane.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('/etc/passwd');
 });
 
-testAtLength('on a phone the file covers the page, and a tap closes it', async () => {
+testAtLength('on a phone, the file covers the page, and a tap closes the file', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 780 }, hasTouch: true });
   const item = await sendMessage('See [config](src/config.ts:3).', page);
   await item.getByRole('button', { name: 'config' }).tap();
@@ -131,7 +129,7 @@ testAtLength('on a phone the file covers the page, and a tap closes it', async (
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
 });
 
-it('code that names a file used by a tool is a link, and other code is not', async () => {
+it('code is a link if it is the name of a file that a tool has used; other code is not a link', async () => {
   const page = await stage.visitShared();
   const locations = [{ path: '/code/shop/src/config.ts', line: 7 }];
   const item = await sendMessage('Look at `src/config.ts:9`, `npm test` and `src/other.ts`.', page);
@@ -152,18 +150,20 @@ it('code that names a file used by a tool is a link, and other code is not', asy
   await page.locator('[data-marked="7-7"]').waitFor();
 });
 
-it('an image of the project shows, and opens beside the conversation', async () => {
+it('an image of the project is shown in the message, and opens beside the conversation', async () => {
   const page = await stage.visitShared();
   const item = await sendMessage('![The page](shots/page.png) and ![gone](/etc/x.png)', page);
   const image = item.getByRole('img', { name: 'The page' });
   await image.waitFor();
-  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
-  expect(await item.getByRole('button', { name: 'Image: gone' }).count()).toBe(1);
+  await expect
+    .poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth))
+    .toBe(1);
+  await item.getByRole('button', { name: 'Image: gone' }).waitFor();
   await image.click();
   await page.getByRole('region', { name: 'File shots/page.png' }).getByRole('img').waitFor();
 });
 
-it('an image from the web loads only on request, and in a frame of its own', async () => {
+it('an image from the web is loaded only on request, in a frame of its own', async () => {
   const page = await stage.visitShared();
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
@@ -180,7 +180,7 @@ it('an image from the web loads only on request, and in a frame of its own', asy
     .toEqual([expect.stringContaining(encodeURIComponent('https://img.example/badge.svg?a=1'))]);
 });
 
-it('beside a file, the parts of the composer have room side by side', async () => {
+it('while a file is open, all parts of the composer still have room in one row', async () => {
   const option = (id: string, category: string, name: string) => ({
     id,
     name: id,
@@ -215,11 +215,11 @@ it('beside a file, the parts of the composer have room side by side', async () =
     return ends.filter(({ left }, index) => index > 0 && ends[index - 1]!.right > left).length;
   };
   await expect.poll(() => parts.count()).toBe(8);
-  expect(await overlaps()).toBe(0);
+  await expect.poll(overlaps).toBe(0);
   await item.getByRole('button', { name: 'config' }).click();
   await page.getByRole('region', { name: /^File / }).waitFor();
   await expect.poll(overlaps).toBe(0);
-  // The mode is the last setting to leave the bar.
+  // In a bar that becomes narrower, the mode is the last setting that is removed.
   await page.getByRole('combobox', { name: 'Permissions' }).waitFor();
   await page.getByRole('button', { name: 'More settings' }).click();
   await page.getByRole('combobox', { name: 'Model' }).waitFor();

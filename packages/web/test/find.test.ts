@@ -46,7 +46,7 @@ const isInSight = (page: Page, text: string) =>
           one.getBoundingClientRect().top > 60 && one.getBoundingClientRect().bottom < innerHeight,
       ),
     );
-/** The texts that are marked on the page. */
+/** Returns the texts that are marked on the page. */
 const marked = (page: Page, name: string) =>
   page.evaluate(
     (kind) =>
@@ -64,7 +64,7 @@ async function open(page: Page, way: Way): Promise<void> {
 }
 
 describe.each(ways)('by %s', (way) => {
-  it('a search in a session counts matches, marks them and scrolls to them, even if they are far away or on a page that is not loaded', async () => {
+  it('a search in a session counts the matches, marks them and scrolls to them, even if they are far away or on a page that is not loaded', async () => {
     const page = await stage.visit(way === 'touch' ? phone : {});
     await open(page, way);
     await field(page).fill('step T');
@@ -96,7 +96,7 @@ describe.each(ways)('by %s', (way) => {
   });
 });
 
-it('a match in the output of a tool is shown with its card open', async () => {
+it('if a tool’s output contains a match, the tool’s card is opened', async () => {
   const page = await stage.visit();
   await page.keyboard.press('Control+f');
   await field(page).fill('needle');

@@ -16,7 +16,7 @@ const drawn = (page: Page) =>
       ),
   );
 
-/** The focused element in short form; "body" if there is none. */
+/** Returns the focused element in short form; "body" if no element has the focus. */
 async function focused(page: Page): Promise<string> {
   await drawn(page);
   return page.evaluate(() => {
@@ -47,10 +47,10 @@ it('a dialog returns the focus to the element that opened it, however the dialog
   await page.getByRole('button', { name: /^Commands/ }).click();
   await page.getByRole('option', { name: 'Start page' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
-  expect(await focused(page)).toMatch(/^Commands/);
+  await expect.poll(() => focused(page)).toMatch(/^Commands/);
 });
 
-it('a menu returns the focus, and a removed element passes it to a neighbour', async () => {
+it('a menu returns the focus when it closes; if a focused element is removed, a neighbour receives the focus', async () => {
   const page = await stage.visitShared();
   const menu = page.getByRole('button', { name: 'Session', exact: true });
   await menu.click();
@@ -68,7 +68,7 @@ it('a menu returns the focus, and a removed element passes it to a neighbour', a
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a dialog that was opened from the menu of a row returns the focus to the row', async () => {
+it('a dialog that was opened from the menu of a row returns the focus to this row', async () => {
   const page = await stage.visitShared();
   const row = page
     .getByRole('navigation', { name: 'Sessions', exact: true })
@@ -86,7 +86,7 @@ it('a dialog that was opened from the menu of a row returns the focus to the row
   }
 });
 
-it('a closed tab passes the focus to the tab that is shown next', async () => {
+it('when a tab is closed, the tab that is shown next receives the focus', async () => {
   const page = await stage.visitShared();
   await tabs(page).getByRole('link', { name: 'Fix the login' }).dblclick();
   await page.getByRole('link', { name: 'Session o1' }).dblclick();
@@ -101,7 +101,7 @@ it('a closed tab passes the focus to the tab that is shown next', async () => {
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a session takes the focus once it is loaded, unless a person is typing elsewhere', async () => {
+it('a session receives the focus when it is loaded, unless a person is typing elsewhere', async () => {
   const page = await stage.visitShared();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await expect.poll(() => focused(page)).toBe('Message');
@@ -120,13 +120,12 @@ it('a session takes the focus once it is loaded, unless a person is typing elsew
     }
     loaded.resolve({ sessionId: id, cliType: 'demo' });
     await page.getByRole('main', { name: `Session ${id}` }).waitFor();
-    await drawn(page);
-    expect(await focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
+    await expect.poll(() => focused(page)).toBe(id === 'o1' ? 'Message' : 'Search sessions');
   }
   expect(await search.inputValue()).toBe('log');
 });
 
-it('on a computer without a mouse, an opened session takes the focus as with a mouse', async () => {
+it('on a computer without a mouse, an opened session receives the focus as it does with a mouse', async () => {
   const page = await stage.visit({}, '/');
   await page.addInitScript(() => {
     const real = window.matchMedia.bind(window);
@@ -137,7 +136,7 @@ it('on a computer without a mouse, an opened session takes the focus as with a m
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
-it('a request that is answered, or ends by itself, leaves the focus in its session', async () => {
+it('when a request is answered, or ends by itself, the focus stays in the session', async () => {
   running();
   const page = await stage.visitShared();
   for (const [id, end] of [
@@ -147,14 +146,14 @@ it('a request that is answered, or ends by itself, leaves the focus in its sessi
     stage.send(upsert(approval(id)));
     const allow = page.getByRole('button', { name: /^Allow/ }).first();
     await allow.focus();
-    expect(await focused(page)).toContain('Allow');
+    await expect.poll(() => focused(page)).toContain('Allow');
     if (end === 'answered') await allow.click();
     const outcome = { outcome: 'selected', optionId: 'yes' } as const;
     stage.send(upsert(approval(id, { status: 'complete', outcome })));
     await expect.poll(() => allow.count()).toBe(0);
     await expect.poll(() => focused(page)).not.toBe('body');
     const inSession = () => page.evaluate(() => document.activeElement?.closest('main') !== null);
-    expect(await inSession()).toBe(true);
+    await expect.poll(inSession).toBe(true);
   }
 });
 
@@ -177,7 +176,7 @@ it('when a queued message is removed, the focus moves to the next message, or to
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
-it('a removed message passes the focus to the same button of the next message, an edited one to its edit button', async () => {
+it('when a message is removed, the same button of the next message receives the focus; when it is edited, its edit button', async () => {
   running();
   const queued = (turnId: string) => ({
     turnId,
@@ -188,7 +187,7 @@ it('a removed message passes the focus to the same button of the next message, a
   const queue = [queued('q1'), queued('q2'), queued('q3')];
   stage.info = { ...stage.info, canSteer: true, queue };
   const page = await stage.visitShared();
-  /** The focused control and its message. */
+  /** Returns the focused control and its message. */
   const place = async () => [
     await focused(page),
     await page.evaluate(() => document.activeElement?.closest('li')?.dataset['turnId']),
@@ -205,11 +204,11 @@ it('a removed message passes the focus to the same button of the next message, a
   await expect.poll(() => focused(page)).toBe('Message');
 });
 
-it('sending a message leaves the focus in the message field', async () => {
+it('after a message is sent, the focus stays in the message field', async () => {
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Go.');
   await page.getByRole('button', { name: 'Send message' }).click();
-  expect(await focused(page)).toBe('Message');
+  await expect.poll(() => focused(page)).toBe('Message');
   const started = { turnId: 't1', sessionId, modelId: 'm', providerId: 'p' };
   const payload = { type: 'turn_started', ...started } as const;
   stage.send({ type: 'session:turn', sessionId, payload, cursor: 'c' });
@@ -221,7 +220,7 @@ it('sending a message leaves the focus in the message field', async () => {
   await expect.poll(() => focused(page)).not.toBe('body');
 });
 
-it('a focused element that disappears passes the focus on: a notice, a list, a card', async () => {
+it('if a focused notice, list or card disappears, a neighbouring element receives the focus', async () => {
   stage.history = {
     entries: [tool('c1', { status: 'complete', toolOutput: 'text' })],
     turns: [turn('t1', { status: 'complete', endedAt: 1 })],
@@ -245,7 +244,7 @@ it('a focused element that disappears passes the focus on: a notice, a list, a c
   await expect.poll(() => focused(page)).toContain('Fix the login');
 });
 
-testAtLength('the drawer of a phone returns the focus', async () => {
+testAtLength('the drawer of a phone returns the focus when it closes', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
@@ -257,7 +256,7 @@ testAtLength('the drawer of a phone returns the focus', async () => {
   await expect.poll(() => focused(page)).toMatch(/^Sessions/);
 });
 
-it('a click on an empty place does not move the focus', async () => {
+it('a click on an empty area does not move the focus', async () => {
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).focus();
   await page.mouse.click(600, 300);
@@ -268,19 +267,19 @@ it('a click on an empty place does not move the focus', async () => {
   expect(await focused(page)).toBe(left);
 });
 
-it('the first stops of the Tab key skip the list, to the message field and the conversation', async () => {
+it('the first stops of the Tab key skip the list: they lead to the message field and to the conversation', async () => {
   const page = await stage.visitShared();
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
   await sidebar.getByRole('button', { name: 'New session' }).focus();
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('Skip to conversation');
+  await expect.poll(() => focused(page)).toBe('Skip to conversation');
   await page.keyboard.press('Shift+Tab');
-  expect(await focused(page)).toBe('Skip to message');
+  await expect.poll(() => focused(page)).toBe('Skip to message');
   await page.keyboard.press('Enter');
-  expect(await focused(page)).toBe('Message');
+  await expect.poll(() => focused(page)).toBe('Message');
   await page.getByRole('button', { name: 'Skip to conversation' }).focus();
   await page.keyboard.press('Enter');
-  expect(await focused(page)).toBe('Conversation');
+  await expect.poll(() => focused(page)).toBe('Conversation');
 });
 
 /** Collects the announcements to screen readers from now on. */
@@ -297,7 +296,7 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (window as unknown as { told: string[] }).told);
 }
 
-it('a failed turn is announced once, however quickly it fails', async () => {
+it('a failed turn is announced only once, however quickly it fails', async () => {
   const page = await stage.visitShared();
   const told = await listen(page);
   const started = { turnId: 't2', sessionId, modelId: 'm', providerId: 'p' };
@@ -328,7 +327,7 @@ it('a turn that was cut off when its server ended is not announced as failed whi
   await expect.poll(told).toEqual(['Demo has answered.']);
 });
 
-it('the end of an answer, a wait and a failure are each announced once, and running times are not', async () => {
+it('the end of an answer, a wait and a failure are each announced once, and running times are not announced', async () => {
   running();
   const page = await stage.visitShared();
   const told = await listen(page);

@@ -56,7 +56,7 @@ it('a session can be forked after each ended turn, and the fork is shown in a ke
   await expect.poll(kept).toContain('forked');
 });
 
-it('if an agent can fork only its whole conversation, a fork is offered after the newest turn, once the agent has reported that', async () => {
+it('if an agent can fork only its whole conversation, a fork is offered only after the newest turn, when the agent has reported this ability', async () => {
   stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2), cursor: 't2:0' };
   stage.history.entries = stage.history.entries.slice(0, 4);
   let forks: object = {};
@@ -74,7 +74,7 @@ it('if an agent can fork only its whole conversation, a fork is offered after th
   expect(await forkButtons(page).count()).toBe(1);
 });
 
-it('a fork links to the turn that it was made after', async () => {
+it('a fork contains a link to the turn after which it was made', async () => {
   const page = await stage.visit({}, '/session/forked');
   await page.getByRole('main').getByRole('link', { name: 'Fix the login', exact: true }).click();
 
@@ -83,7 +83,7 @@ it('a fork links to the turn that it was made after', async () => {
   await expect.poll(item).toBe('t1-u');
 });
 
-it('a fork still names its original after the original was deleted', async () => {
+it('a fork still shows the name of the session from which it was made after that session was deleted', async () => {
   const gone = { ...forkedFrom(), sessionId: 'deleted', title: 'An old one' };
   stage.others = [otherSession('forked', { forkedFrom: gone })];
   const page = await stage.visit({}, '/session/forked');
@@ -91,7 +91,7 @@ it('a fork still names its original after the original was deleted', async () =>
   expect(await page.getByRole('link', { name: 'An old one' }).count()).toBe(0);
 });
 
-it('the menu forks the whole session', async () => {
+it('the session’s menu forks the whole session', async () => {
   const page = await stage.visitShared();
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Fork' }).click();
@@ -100,23 +100,28 @@ it('the menu forks the whole session', async () => {
   expect(asked?.body).toEqual({ sessionId: expect.any(String) });
 });
 
-testAtLength('a refused fork shows the reason, and can be retried', async () => {
-  const page = await stage.visit();
-  const code = 'TURN_NOT_STORED';
-  stage.refuse = (path) =>
-    path.endsWith('/fork') ? { code, message: 'Claude Code has not stored this turn.' } : undefined;
-  await forkButtons(page).first().click();
-  await page.getByRole('alert').getByText('has not stored this turn').waitFor();
-  await page.getByRole('button', { name: 'Session', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Fork' }).click();
-  await expect.poll(() => page.getByRole('alert').getByText('has not stored').count()).toBe(2);
+testAtLength(
+  'if the server refuses a fork, the reason is shown, and the fork can be retried',
+  async () => {
+    const page = await stage.visit();
+    const code = 'TURN_NOT_STORED';
+    stage.refuse = (path) =>
+      path.endsWith('/fork')
+        ? { code, message: 'Claude Code has not stored this turn.' }
+        : undefined;
+    await forkButtons(page).first().click();
+    await page.getByRole('alert').getByText('has not stored this turn').waitFor();
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Fork' }).click();
+    await expect.poll(() => page.getByRole('alert').getByText('has not stored').count()).toBe(2);
 
-  stage.refuse = () => undefined;
-  await forkButtons(page).first().click();
-  await at(page, '/session/forked');
-});
+    stage.refuse = () => undefined;
+    await forkButtons(page).first().click();
+    await at(page, '/session/forked');
+  },
+);
 
-it('an agent that cannot fork offers no fork', async () => {
+it('if an agent cannot fork, no fork is offered', async () => {
   stage.answer = () => undefined;
   const page = await stage.visit();
   await page.getByRole('button', { name: 'Copy answer' }).first().waitFor();
@@ -126,7 +131,7 @@ it('an agent that cannot fork offers no fork', async () => {
   expect(await page.getByRole('menuitem', { name: 'Fork' }).count()).toBe(0);
 });
 
-it('a press after a lost response requests the same fork', async () => {
+it('if a response was lost, another press of the button requests the same fork', async () => {
   const page = await stage.visitShared();
   const button = turnOf(page, 't1').getByRole('button', { name: 'Fork from here' });
   await page.route('**/fork', async (route) => {
@@ -145,7 +150,7 @@ it('a press after a lost response requests the same fork', async () => {
   expect(ids[0]).toBe(ids[1]);
 });
 
-it('a line marks the start of a fork, between the copied turns and its own', async () => {
+it('a line marks the start of a fork, between the copied turns and the fork’s own turns', async () => {
   const { session } = stage.info;
   stage.info = { ...stage.info, session: { ...session, forkedFrom: forkedFrom() } };
   stage.history = { ...stage.history, turns: stage.history.turns.slice(0, 2) };
@@ -154,7 +159,9 @@ it('a line marks the start of a fork, between the copied turns and its own', asy
   const mark = page.getByText('Forked here');
   await mark.waitFor();
   const topOf = async (locator: ReturnType<Page['locator']>) => (await locator.boundingBox())!.y;
-  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
+  const isBelow = async (upper: ReturnType<Page['locator']>, lower: ReturnType<Page['locator']>) =>
+    (await topOf(lower)) > (await topOf(upper));
+  await expect.poll(() => isBelow(page.getByText('Answer t2'), mark)).toBe(true);
 
   const own = turn('own', { ...done, startedAt: Date.parse(session.createdAt) + 1 });
   stage.history = {
@@ -168,6 +175,6 @@ it('a line marks the start of a fork, between the copied turns and its own', asy
   await page.reload();
   await page.getByText('Ask more').waitFor();
   expect(await mark.count()).toBe(1);
-  expect(await topOf(mark)).toBeGreaterThan(await topOf(page.getByText('Answer t2')));
-  expect(await topOf(mark)).toBeLessThan(await topOf(page.getByText('Ask more')));
+  await expect.poll(() => isBelow(page.getByText('Answer t2'), mark)).toBe(true);
+  await expect.poll(() => isBelow(mark, page.getByText('Ask more'))).toBe(true);
 });

@@ -42,7 +42,7 @@ const form: NonNullable<ApprovalUpsert['form']> = {
 };
 const title = 'How should this be released?\nIt cannot be taken back.';
 
-/** Opens the page while the agent asks. */
+/** Opens the page while the agent asks a question. */
 async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; card: Locator }> {
   const page = await stage.visitShared();
   stage.send(upsert(approval('q1', { title, form, ...rest })));
@@ -54,7 +54,7 @@ async function ask(rest: Partial<ApprovalUpsert> = {}): Promise<{ page: Page; ca
 const pathOf = () => `/api/session/${sessionId}/approval/q1`;
 const answers = () => stage.requests.filter((request) => request.path === pathOf());
 
-/** The description of a field, for screen readers. */
+/** Returns the description of a field for screen readers. */
 function described(field: Locator): Promise<string> {
   return field.evaluate((element) =>
     (element.getAttribute('aria-describedby') ?? '')
@@ -85,7 +85,7 @@ it('a form shows the question and each field with its name and default', async (
   expect(await link.getAttribute('rel')).toContain('noopener');
 });
 
-it('a form is filled in and sent by keyboard alone, and then shows the answers', async () => {
+it('a form can be filled in and sent by keyboard alone, and then shows the answers', async () => {
   const { page, card } = await ask();
   stage.answer = (_, at) => (at === pathOf() ? {} : undefined);
   await page.getByRole('textbox', { name: 'Message' }).focus();
@@ -95,8 +95,8 @@ it('a form is filled in and sent by keyboard alone, and then shows the answers',
     .poll(async () => {
       await page.keyboard.press('Enter');
       return version.evaluate(async (field) => {
-        // Wait two frames, because the focus moves in the frame after the key: another press of the key would go to
-        // the field.
+        // Wait two frames, because the focus moves in the frame after the key. In the frame before, another press of
+        // the key would go to the field.
         for (let count = 0; count < 2; count += 1) await new Promise(requestAnimationFrame);
         return field === document.activeElement;
       });
@@ -162,8 +162,8 @@ it('a form is filled in and sent by keyboard alone, and then shows the answers',
   ]);
 });
 
-it('an error is shown beside its field, and nothing is sent until it is corrected', async () => {
-  const { card } = await ask();
+it('an error is shown at its field, and nothing is sent until the answer is corrected', async () => {
+  const { page, card } = await ask();
   const version = card.getByRole('textbox', { name: 'Version' });
   const email = card.getByRole('textbox', { name: 'Announce to' });
   await version.fill('2');
@@ -173,7 +173,7 @@ it('an error is shown beside its field, and nothing is sent until it is correcte
   await email.press('Enter');
 
   await card.getByText('Give at least 5 characters; these are 1.').waitFor();
-  expect(await version.evaluate((field) => field === document.activeElement)).toBe(true);
+  await version.and(page.locator(':focus')).waitFor();
   expect(await version.getAttribute('aria-invalid')).toBe('true');
   expect(await described(version)).toContain('Give at least 5 characters');
   expect(await described(email)).toContain('Give an e-mail address');
@@ -194,13 +194,13 @@ it('an error is shown beside its field, and nothing is sent until it is correcte
     .toEqual([{ method: 'POST', path: pathOf(), body: { optionId: 'yes', content } }]);
 });
 
-it('a form can be declined without filling it in; Escape first leaves a field', async () => {
+it('a form can be declined without filling it in; in a field, the first Escape only leaves the field', async () => {
   const { page, card } = await ask();
   const version = card.getByRole('textbox', { name: 'Version' });
   await version.fill('');
   await version.press('Escape');
-  // Not lost: the focus is on the request, from where the keys answer.
-  expect(await card.evaluate((request) => request === document.activeElement)).toBe(true);
+  // The focus is not lost: it is on the request, and there the keys answer.
+  await card.and(page.locator(':focus')).waitFor();
   expect(answers()).toEqual([]);
   await expect
     .poll(async () => {
@@ -210,7 +210,7 @@ it('a form can be declined without filling it in; Escape first leaves a field', 
     .toEqual({ method: 'POST', path: pathOf(), body: { optionId: 'no' } });
 });
 
-it('the problem of a question is in sight when the focus goes to the question', async () => {
+it('when the focus moves to a question, the question’s problem is visible', async () => {
   const question = (about: string) => ({
     type: 'string',
     title: about,
@@ -224,12 +224,14 @@ it('the problem of a question is in sight when the focus goes to the question', 
   const problem = card.getByText('Choose one.');
   await problem.waitFor();
   const asked = card.getByRole('region', { name: 'What is asked' });
-  const [shown, room] = [await problem.boundingBox(), await asked.boundingBox()];
-  expect(shown!.y).toBeGreaterThanOrEqual(room!.y);
-  expect(shown!.y + shown!.height).toBeLessThanOrEqual(room!.y + room!.height);
+  const isInSight = async () => {
+    const [shown, room] = [await problem.boundingBox(), await asked.boundingBox()];
+    return shown!.y >= room!.y && shown!.y + shown!.height <= room!.y + room!.height;
+  };
+  await expect.poll(isInSight).toBe(true);
 });
 
-it('an error of the server is shown, and the form stays filled in', async () => {
+it('if the server reports an error, the error is shown, and the form stays filled in', async () => {
   const { card } = await ask();
   stage.refuse = (at) =>
     at === pathOf()
@@ -240,10 +242,10 @@ it('an error of the server is shown, and the form stays filled in', async () => 
   await card.getByRole('button', { name: 'Allow' }).click();
   await card.getByRole('alert').getByText('The form has no field “odd”.').waitFor();
   expect(await card.getByRole('radio', { name: 'Next' }).isChecked()).toBe(true);
-  expect(await card.getByRole('button', { name: 'Allow' }).isEnabled()).toBe(true);
+  await expect.poll(() => card.getByRole('button', { name: 'Allow' }).isEnabled()).toBe(true);
 });
 
-it('a form without a field is a plain permission', async () => {
+it('a form without a field is shown as a plain permission', async () => {
   const { page, card } = await ask({ title: 'Go on', form: { properties: {} } });
   expect(await card.getAttribute('aria-label')).toBe('Permission: Go on');
   expect(await card.locator('input, select, textarea').count()).toBe(0);
@@ -269,7 +271,7 @@ it('if a tool asks with a form, the form is shown together with the tool’s arg
   await expect.poll(() => answers().length).toBe(1);
 });
 
-it('a request with an address to open shows the whole address as a link', async () => {
+it('if a request contains an address to open, the whole address is shown as a link', async () => {
   const url = 'https://example.org/sign-in?code=1234';
   const { card } = await ask({ title: `Sign in, please:\n${url}`, form: undefined });
   const link = card.getByRole('link', { name: url });
@@ -277,7 +279,7 @@ it('a request with an address to open shows the whole address as a link', async 
   expect(await link.getAttribute('target')).toBe('_blank');
 });
 
-testAtLength('on a phone a form is no wider than the page', async () => {
+testAtLength('on a phone, a form is no wider than the page', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
@@ -327,7 +329,7 @@ const sent = (content: object) => [
 
 const fontOf = (part: Locator) => part.evaluate((one) => getComputedStyle(one).fontFamily);
 
-it('choices have headers, descriptions, and a monospaced preview of the current choice', async () => {
+it('choices have headers, descriptions, and a monospaced preview of the selected choice', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByText('Layout', { exact: true }).waitFor();
   await card.getByText('One column.').waitFor();
@@ -347,7 +349,7 @@ it('choices have headers, descriptions, and a monospaced preview of the current 
   await expect.poll(answers).toEqual(sent({ layout: 'Narrow', extras: ['Search', 'Index'] }));
 });
 
-it('writing an own answer selects it, instead of the choices or in addition to them, by keyboard alone', async () => {
+it('by keyboard alone, writing an own answer selects it, instead of the choices or in addition to them', async () => {
   const { page, card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   await card.getByRole('radio', { name: 'Wide' }).focus();
   await page.keyboard.press('Space');
@@ -362,7 +364,7 @@ it('writing an own answer selects it, instead of the choices or in addition to t
   await expect.poll(answers).toEqual(sent({ layout: 'Round', extras: ['Search', 'A map'] }));
 });
 
-it('an empty own answer is reported, and its text stays while another choice is selected', async () => {
+it('an empty own answer is reported, and the text of an own answer stays while another choice is selected', async () => {
   const { card } = await ask({ title: '2 questions: Layout, Extras', form: choosing });
   const own = card.getByRole('textbox', { name: 'Something else: Which layout should it have?' });
   await card.getByRole('radio', { name: 'Something else' }).check();
@@ -379,7 +381,7 @@ it('an empty own answer is reported, and its text stays while another choice is 
 });
 
 testAtLength(
-  'by touch, choices and own answers are as high as a finger and no wider than the page',
+  'on a touch screen, choices and own answers are as high as a finger and no wider than the page',
   async () => {
     const page = await stage.visit({
       viewport: { width: 390, height: 844 },

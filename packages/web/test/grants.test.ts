@@ -1,4 +1,4 @@
-/** The dialog with the permissions granted for a project. */
+/** Tests the dialog with the permissions that are granted for a project. */
 import type { Grant } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ const focused = (page: Page) =>
 const removed = () =>
   stage.requests.flatMap(({ path, body }) => (path === '/api/project/grants/remove' ? body : []));
 
-it('the dialog lists grants and revokes one by mouse', async () => {
+it('the dialog lists the granted permissions, and one can be revoked by mouse', async () => {
   const page = await stage.visit();
   await sessionMenu(page).click();
   await entry(page).click();
@@ -62,7 +62,7 @@ it('the dialog lists grants and revokes one by mouse', async () => {
   await dialog(page).waitFor({ state: 'detached' });
 });
 
-it('all grants are revoked by keys alone, without losing the focus', async () => {
+it('all granted permissions can be revoked by keys alone, without losing the focus', async () => {
   grants = grants.slice(0, 2);
   const page = await stage.visit();
   await sessionMenu(page).focus();
@@ -84,7 +84,7 @@ it('all grants are revoked by keys alone, without losing the focus', async () =>
   await expect.poll(() => focused(page)).toBe('Session');
 });
 
-it('the dialog opens from the palette, and from the menu of a row in a phone’s drawer', async () => {
+it('the dialog can be opened from the palette, and from the menu of a row in a phone’s drawer', async () => {
   const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
   stage.others = [otherSession('a', { title: 'Docs' })];
   const page = await stage.visit(phone);
@@ -104,7 +104,7 @@ it('the dialog opens from the palette, and from the menu of a row in a phone’s
   await expect.poll(() => rows(page).count()).toBe(2);
 });
 
-it('the dialog shows why grants could not be read or revoked', async () => {
+it('the dialog shows why permissions could not be read or revoked', async () => {
   const page = await stage.visit();
   const problem = { code: 'STORE_WRITE_FAILED', message: 'The disk is full.' };
   stage.refuse = (path) => (path.endsWith('/grants/remove') ? problem : undefined);
@@ -122,7 +122,7 @@ it('the dialog shows why grants could not be read or revoked', async () => {
   expect(await rows(page).count()).toBe(0);
 });
 
-it('the dialog is not offered for agents that keep permissions of their own', async () => {
+it('the dialog is not offered for agents that store permissions themselves', async () => {
   agent = { ...agent, usesGrants: false };
   const page = await stage.visit();
   await sessionMenu(page).click();

@@ -1,7 +1,8 @@
-/** Archiving, pinning and deleting sessions in the page. */
+/** Tests archiving, pinning and deleting sessions in the page. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { phone, press } from './controls/ways.ts';
+import { pauseClock } from './paused-clock.ts';
 import { storedKeys } from './stored-keys.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
 
@@ -50,7 +51,7 @@ async function fromRow(page: Page, title: string, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-it('pinned sessions are at the top, archived ones folded at the end, where a search finds them', async () => {
+it('pinned sessions are at the top; archived sessions are folded at the end, and a search finds them', async () => {
   stage.others = [
     otherSession('a', { title: 'Docs', pinned: true }),
     otherSession('b', { title: 'Attic', archived: true }),
@@ -92,7 +93,7 @@ it('archiving a session closes its tab, and undo restores both', async () => {
   await section(page, 'shop')
     .getByRole('link', { name: /Fix the login/ })
     .waitFor();
-  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
 });
 
 it.each<[string, Parameters<typeof stage.visit>[0]]>([
@@ -119,21 +120,20 @@ it.each<[string, Parameters<typeof stage.visit>[0]]>([
   await undo.waitFor({ state: 'detached' });
 });
 
-it('the toast disappears by itself, but not while it has the pointer or the focus', async () => {
+it('the toast disappears after some time, but not while it has the pointer or the focus', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   obey();
   const page = await stage.visit();
-  await page.clock.install();
   await fromRow(page, 'Docs', 'Archive');
   const undo = page.getByRole('button', { name: 'Undo' });
   await undo.hover();
+  await pauseClock(page);
   await page.clock.runFor(20_000);
   expect(await undo.count()).toBe(1);
   await page.mouse.move(600, 500);
   await page.clock.runFor(7_000);
   expect(await undo.count()).toBe(1);
-  await page.clock.runFor(2_000);
-  await undo.waitFor({ state: 'detached' });
+  await expect.poll(() => page.clock.runFor(2_000).then(() => undo.count())).toBe(0);
 });
 
 it('an archived session has a note above the composer, and can be restored there', async () => {
@@ -149,7 +149,7 @@ it('an archived session has a note above the composer, and can be restored there
     .toBe(true);
 });
 
-it('a failed action shows the reason until it is dismissed', async () => {
+it('if an action fails, the reason is shown until a person dismisses it', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const message = 'The disk is full.';
   stage.refuse = (path) =>
@@ -164,7 +164,7 @@ it('a failed action shows the reason until it is dismissed', async () => {
   await section(page, 'shop').getByRole('link', { name: /Docs/ }).waitFor();
 });
 
-it('deleting asks first and lists what stays; an error leaves the dialog open', async () => {
+it('before deleting, the page asks and lists what stays; if deleting fails, the dialog stays open', async () => {
   stage.others = [otherSession('a', { title: 'Docs', cliType: 'demo' })];
   obey();
   const message = 'The disk is full.';
@@ -187,15 +187,17 @@ it('deleting asks first and lists what stays; an error leaves the dialog open', 
   await dialog.waitFor({ state: 'detached' });
   await startPage(page).waitFor();
   await page.getByText('“Fix the login” was deleted.').waitFor();
-  expect(
-    await sidebar(page)
-      .getByRole('link', { name: /Fix the login/ })
-      .count(),
-  ).toBe(0);
+  await expect
+    .poll(() =>
+      sidebar(page)
+        .getByRole('link', { name: /Fix the login/ })
+        .count(),
+    )
+    .toBe(0);
   await expect.poll(() => storedKeys(page, 'drafts')).toEqual([]);
 });
 
-it('a session that another person deletes disappears from tabs and page', async () => {
+it('a session that another person deletes disappears from the tabs and from the page', async () => {
   stage.others = [otherSession('a', { title: 'Docs' })];
   const page = await stage.visit();
   await sidebar(page).getByRole('link', { name: /Docs/ }).dblclick();
@@ -203,10 +205,10 @@ it('a session that another person deletes disappears from tabs and page', async 
   remove('a');
   await page.getByText('“Docs” was deleted.').waitFor();
   await expect.poll(() => tabs(page).getByRole('link', { name: /Docs/ }).count()).toBe(0);
-  expect(await page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('main', { name: 'Docs' }).count()).toBe(0);
 });
 
-it('a session that was deleted while the connection was lost disappears on reconnect', async () => {
+it('a session that was deleted while the connection was lost disappears after the reconnect', async () => {
   const page = await stage.visit();
   const message = 'There is no session s1.';
   stage.refuse = (path) =>

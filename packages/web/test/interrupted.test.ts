@@ -1,4 +1,4 @@
-/** Sessions with a turn that was cut off when its server ended, and people's texts in answers. */
+/** Tests sessions with a turn that was cut off when its server ended, and texts that people add to their answers. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { UpsertObject } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
@@ -37,7 +37,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
     });
 
   it.each(['turn_ended', 'process_ended'])(
-    'shows a command that waited for a permission as not run, not as failed: %s',
+    'a command that waited for a permission is shown as not run, and not as failed: %s',
     async (reason) => {
       const output = 'The turn ended before this call finished.';
       const failed = { status: 'complete', toolOutput: output, toolOutputIsError: true } as const;
@@ -52,7 +52,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
     },
   );
 
-  it('lets the agent continue with a short message', async () => {
+  it('a button lets the agent continue, with a short message', async () => {
     holds(message('m', 'I look first.', { status: 'complete' }));
     const page = await stage.visitShared();
     await log(page).getByText('The server restarted while the agent was working').waitFor();
@@ -63,7 +63,7 @@ describe.each(['OWNER_LOST', 'SERVER_ENDED'])('a turn that ended with %s', (code
       .toMatchObject([{ message: 'Continue.' }]);
   });
 
-  it('offers to send a message again if the agent had not started to answer it', async () => {
+  it('if the agent had not started to answer a message, the page offers to send the message again', async () => {
     holds();
     const page = await stage.visitShared();
     await button(page, 'Send again').click();
@@ -88,7 +88,7 @@ describe('the start page', () => {
   const shown = (page: Page) => page.getByRole('region', { name: 'Interrupted sessions' });
   const interrupted = { interrupted: true };
 
-  it('resumes all interrupted sessions at once, but no others', async () => {
+  it('the start page resumes all interrupted sessions at once, and no other sessions', async () => {
     const page = await at(
       other('one', interrupted),
       other('two', interrupted),
@@ -106,7 +106,7 @@ describe('the start page', () => {
     await expect.poll(() => shown(page).count()).toBe(0);
   });
 
-  it('shows why a session could not be resumed', async () => {
+  it('if a session could not be resumed, the start page shows the reason', async () => {
     stage.refuse = (path) =>
       path.endsWith('/send')
         ? { code: 'SHUTTING_DOWN', message: 'The server is shutting down.' }
@@ -125,7 +125,7 @@ describe('the text of a person', () => {
     stage.history = { ...stage.history, entries: [...stage.history.entries, ...entries] };
   };
 
-  it('with a rejection is shown on the line of the rejected call', async () => {
+  it('the text with which a person rejected a call is shown on the call’s line', async () => {
     const outcome = { outcome: 'selected', optionId: 'no', note: 'Not on a Friday.' };
     const rejected = { status: 'complete', outcome } as Partial<UpsertObject>;
     for (const id of ['a', 'b']) {
@@ -139,7 +139,7 @@ describe('the text of a person', () => {
     await log(page).getByText('Not on a Friday.').first().waitFor();
   });
 
-  it('in a form is shown on the line of the form’s call', async () => {
+  it('the text that a person wrote in a form is shown on the line of the form’s call', async () => {
     const form = {
       type: 'object',
       properties: {
@@ -176,7 +176,7 @@ describe('a request', () => {
     );
   };
 
-  it('is not rejected by Escape while the composer has a draft, wherever the focus is', async () => {
+  it('while the composer contains a draft, Escape does not reject the request, wherever the focus is', async () => {
     wants();
     const page = await stage.visitShared();
     const field = page.getByRole('textbox', { name: 'Message', exact: true });
@@ -196,16 +196,16 @@ describe('a request', () => {
     await expect.poll(() => field.press('Escape').then(answers)).toEqual([{ optionId: 'no' }]);
   });
 
-  it('shows its command once', async () => {
+  it('a request shows its command only once', async () => {
     wants();
     const page = await stage.visitShared();
     await dock(page).waitFor();
-    // Texts that only screen readers get are left out.
+    // Texts that only screen readers receive are left out.
     const words = await dock(page).locator('header, [aria-label="What is asked"]').allInnerTexts();
     expect(words.join(' ').match(/npm test/g)).toHaveLength(1);
   });
 
-  testAtLength('wraps the lines of a change on a phone', async () => {
+  testAtLength('on a phone, a request wraps the lines of a change', async () => {
     const newText = `const a = '${'long '.repeat(80)}';\n`.repeat(3);
     const diffs = [{ path: '/code/shop/a.ts', newText }];
     wants({ kind: 'edit', toolName: 'Write', toolArguments: {}, diffs }, 'Write a.ts');

@@ -48,7 +48,7 @@ export function turn(turnId: string, rest: Partial<TurnSummary> = {}): TurnSumma
   return { turnId, runId: turnId, modelId: 'm', providerId: 'p', status, startedAt: 0, ...rest };
 }
 
-/** A conversation with this message, whose answer has just started. */
+/** Makes a conversation with this message. The answer to the message has just started. */
 export function begun(said: string): HistoryPage {
   const entries = [message('u', said, { origin: 'user', status: 'complete' })];
   return { entries, turns: [turn('t1')], cursor: 't1:0', hasMore: false };
@@ -62,7 +62,7 @@ export function append(itemId: string, at: number, text: string): ServerMessage 
   return { type: 'session:append', sessionId, turnId: 't1', itemId, at, text, cursor: 'c' };
 }
 
-/** The end of a turn. */
+/** Makes the message for the end of a turn. */
 export function ended(turnId: string): ServerMessage {
   const payload = { type: 'turn_complete', turnId, sessionId, status: 'completed' } as const;
   return { type: 'session:turn', sessionId, payload, cursor: 'c' };

@@ -21,8 +21,8 @@ const sent = () =>
 type Init = Record<string, string | number | boolean>;
 
 /**
- * Dispatches a key to the focused element, as a layout or an input method reports it. Returns whether the page
- * handled the key.
+ * Dispatches a key to the focused element as a keyboard layout or an input method reports the key. Returns whether the
+ * page handled the key.
  */
 function key(page: Page, event: Init): Promise<boolean> {
   return page.evaluate((init) => {
@@ -32,7 +32,7 @@ function key(page: Page, event: Init): Promise<boolean> {
   }, event);
 }
 
-/** Characters that Option types, with their layouts. */
+/** Characters that Option types, with their keyboard layouts. */
 const optionTexts: [layout: string, code: string, key: string][] = [
   ['German', 'Digit5', '['],
   ['German', 'Digit6', ']'],
@@ -51,7 +51,7 @@ describe.each([
     optionTexts.filter(([, code, typed]) => code !== 'BracketLeft' || typed !== '['),
   ],
 ] as const)('%s', (_, options, texts) => {
-  it('a key pressed with Option is text while a person types', async () => {
+  it('while a person types, a key pressed with Option types text', async () => {
     const page = await stage.visit(options);
     await composer(page).focus();
     for (const [layout, code, typed] of texts) {
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-it('on a Mac, Option chords work outside of fields, and with Control inside them', async () => {
+it('on a Mac, shortcuts with Option work outside of fields, and inside fields only together with Control', async () => {
   const page = await stage.visit(mac);
   await page.getByRole('main').focus();
   expect(await key(page, { code: 'KeyN', key: 'Dead', altKey: true })).toBe(true);
@@ -75,7 +75,7 @@ it('on a Mac, Option chords work outside of fields, and with Control inside them
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
 });
 
-it('on other systems, Alt chords work inside fields, but not with AltGr', async () => {
+it('on other systems, shortcuts with Alt work inside fields, but not with AltGr', async () => {
   const page = await stage.visit();
   await composer(page).focus();
   const altGr = { code: 'KeyN', key: 'ń', altKey: true, ctrlKey: true, modifierAltGraph: true };
@@ -85,7 +85,10 @@ it('on other systems, Alt chords work inside fields, but not with AltGr', async 
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
 });
 
-/** The Enter that ends a word: in Safari after the composition has ended, in other browsers during it. */
+/**
+ * The Enter that ends a word of an input method. Safari reports it after the composition has ended, other browsers
+ * during the composition.
+ */
 const wordEnds: [browser: string, Init][] = [
   ['Safari', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: false }],
   ['other browsers', { key: 'Enter', code: 'Enter', keyCode: 229, isComposing: true }],
@@ -103,7 +106,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     expect(await key(page, enter)).toBe(false);
   };
 
-  it('sends no message, and does not change a queued message', async () => {
+  it('this Enter sends no message, and does not change a queued message', async () => {
     stage.info = {
       ...stage.info,
       queue: [{ turnId: 'q', message: 'Later', queuedAt: '', state: 'queued' }],
@@ -124,7 +127,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await expect.poll(sent).toHaveLength(2);
   });
 
-  it('chooses no completion, palette command or folder', async () => {
+  it('this Enter chooses no completion, no palette command and no folder', async () => {
     stage.info = { ...stage.info, commands: [{ name: 'compact', description: 'Shorten it' }] };
     stage.answer = (_method, path) =>
       path.startsWith('/api/folders') ? { folders: [{ path: '/code/shop' }] } : undefined;
@@ -136,13 +139,14 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Commands' });
     await palette.getByRole('option').first().waitFor();
+    await palette.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await end(page);
     expect(await palette.getByRole('option').count()).toBeGreaterThan(0);
     await page.keyboard.press('Enter');
     await palette.waitFor({ state: 'detached' });
   });
 
-  it('does not allow a request', async () => {
+  it('this Enter does not allow a request', async () => {
     stage.history = begun('Tidy up');
     stage.history.entries.push(
       tool('c1', { toolArguments: { command: 'ls' } }),
@@ -153,7 +157,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
     await composer(page).focus();
     const isAnswered = () => sent().some(({ path }) => path.includes('/approval/'));
     await end(page);
-    // Repeat until a real Enter answers the request, because it must have been visible long enough.
+    // Repeat until a real Enter answers the request, because the request must have been visible long enough.
     await expect
       .poll(async () => {
         await end(page);
@@ -173,7 +177,7 @@ describe.each(wordEnds)('the Enter that ends a word of an input method (%s)', (_
   });
 });
 
-it('on a phone Enter begins a new line, and the button sends', async () => {
+it('on a phone, Enter begins a new line, and the button sends', async () => {
   stage.info = {
     ...stage.info,
     queue: [{ turnId: 'q', message: 'Later', queuedAt: '', state: 'queued' }],
@@ -198,7 +202,7 @@ it('on a phone Enter begins a new line, and the button sends', async () => {
   );
 });
 
-it('on a phone a new line in the empty field does not allow a request', async () => {
+it('on a phone, a new line in the empty field does not allow a request', async () => {
   stage.history = begun('Tidy up');
   stage.history.entries.push(
     tool('c1', { toolArguments: { command: 'ls' } }),

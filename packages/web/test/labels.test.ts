@@ -13,7 +13,7 @@ const hostile = (word: string) =>
 
 const done = { status: 'complete' } as const;
 
-/** Labels, tooltips and titles that contain hidden characters or are too long. */
+/** Returns the labels, tooltips and titles that contain hidden characters or are too long. */
 const uncleanLabels = (page: Page) =>
   page.evaluate(() => {
     const names = ['title', 'aria-label', 'alt', 'download', 'placeholder', 'aria-description'];
@@ -151,7 +151,7 @@ async function unfold(page: Page): Promise<void> {
   }
 }
 
-it('SAFE: no label, tooltip or title has hidden characters or is too long, whatever an agent writes', async () => {
+it('SAFE: whatever an agent writes, no label, tooltip or title contains hidden characters or is too long', async () => {
   prepare();
   const page = await stage.visit();
   await page.getByRole('img', { name: /^Diagram/ }).waitFor();
@@ -178,7 +178,7 @@ it('SAFE: no label, tooltip or title has hidden characters or is too long, whate
   await expectClean(page);
 });
 
-it('SAFE: dialogs and menus about a session have clean labels', async () => {
+it('SAFE: the labels in dialogs and menus about a session contain no hidden characters and are not too long', async () => {
   prepare();
   const page = await stage.visit();
   await page.getByRole('button', { name: /^Menu of Idle/ }).click();
@@ -191,7 +191,7 @@ it('SAFE: dialogs and menus about a session have clean labels', async () => {
   expect(await dialog.innerText()).toContain('Idle ‹U+202E›gpj');
 });
 
-it('SAFE: a form of an agent has clean labels', async () => {
+it('SAFE: the labels in a form of an agent contain no hidden characters and are not too long', async () => {
   prepare();
   const page = await stage.visit();
   const form = {
@@ -214,7 +214,7 @@ it('SAFE: a form of an agent has clean labels', async () => {
   await expectClean(page);
 });
 
-it('SAFE: a copied text is complete, without characters that have an effect when pasted', async () => {
+it('SAFE: a copied text is complete, except for characters that have an effect when they are pasted', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const code = 'ls \u001B[201~\u202Ecba\u2069 \u009B2Jnaïve 👨‍👩‍👧 می‌خواهم\n\tend';
   stage.send(upsert(message('a', `\`\`\`sh\n${code}\n\`\`\``, done)));

@@ -42,7 +42,7 @@ interface Shift {
   what: string[];
 }
 
-/** Layout shifts without input since the page opened. */
+/** Returns the layout shifts without input since the page was opened. */
 const shifts = (page: Page) =>
   page.evaluate(
     () =>
@@ -70,7 +70,7 @@ const shifts = (page: Page) =>
               })),
           );
         }).observe({ type: 'layout-shift', buffered: true });
-        // If nothing shifts, the observer reports nothing.
+        // If no layout shifts, the observer reports nothing.
         setTimeout(() => resolve([]), 500);
       }),
   );
@@ -121,7 +121,8 @@ testAtLength('visible content stays in place while rows are drawn above it', asy
   );
   stage.history = { entries, turns: [turn('t1', rest)], cursor: 't1:0', hasMore: false };
   const page = await stage.visit({ viewport: { width: 1280, height: 800 } });
-  // The rows are rendered one after the other, above the window, each taller or smaller than its gap.
+  // The rows are rendered one after the other, above the window. Each is taller or smaller than the gap that it
+  // replaces.
   await page.locator('[data-item-id="i120"]').waitFor({ state: 'attached' });
   const moved = await shifts(page);
   const sum = moved.reduce((all, { value }) => all + value, 0);
@@ -158,7 +159,7 @@ it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
       )
       .toBe(1);
     expect(await page.getByRole('log').count()).toBe(0);
-    // The outline has the layout and the colours of the page that replaces it.
+    // The outline must have the layout and the colours of the page that replaces it.
     expect(await colours()).toEqual(whole);
     held.resolve();
     await page.getByRole('log').waitFor();
@@ -166,7 +167,7 @@ it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
   },
 );
 
-it('a part that is fetched when first needed is shown as soon as it is loaded, without a timer', async () => {
+it('a component that is fetched on first use is shown as soon as it is loaded, without a timer', async () => {
   const page = await stage.visit();
   // Install the clock and reload, because the app reads the timer functions when it starts.
   await page.clock.install();
@@ -174,5 +175,5 @@ it('a part that is fetched when first needed is shown as soon as it is loaded, w
   await page.getByRole('log').waitFor();
   await page.clock.pauseAt(new Date(Date.now() + 60_000));
   await page.getByRole('button', { name: /^Commands/ }).click();
-  await page.getByRole('dialog', { name: 'Commands' }).waitFor({ timeout: 5000 });
+  await page.getByRole('dialog', { name: 'Commands' }).waitFor();
 });

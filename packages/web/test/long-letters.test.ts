@@ -6,7 +6,7 @@ import { openStage, stage } from './stage.ts';
 
 openStage();
 
-/** Letters that a browser lays out in more than linear time: as one block they take up to minutes. */
+/** Letters that a browser lays out in more than linear time. Laying them out as one block takes up to minutes. */
 const scripts = {
   'letters that combine': '\u0E33\u0323',
   'two directions': 'a\u05D0',
@@ -26,7 +26,7 @@ const short = [texts[0]!, texts[3]!];
 const done = { status: 'complete' } as const;
 const diff = (text: string) => [{ path: '/code/a.txt', oldText: 'a\n', newText: text }];
 
-/** Shows a text in each place, as much of the text as a person can request. */
+/** Functions that show a text at each place, with as much of the text as a person can request. */
 const places: Record<string, (page: Page, text: string) => Promise<void>> = {
   'an agent’s message': async (page, text) => {
     stage.send(upsert(message('a', text, done)));
@@ -117,7 +117,7 @@ async function type(page: Page): Promise<number> {
 }
 
 it.each(Object.entries(places))(
-  'SAFE: %s may have 200,000 letters of any script',
+  'SAFE: at this place, a text may have 200,000 letters of any script: %s',
   async (_, show) => {
     const took: Record<string, number> = {};
     stage.history = {
@@ -140,7 +140,7 @@ it.each(Object.entries(places))(
   120_000,
 );
 
-it('a text in pieces is copied unchanged, and found by a search', async () => {
+it('a text in several pieces is copied unchanged, and a search finds it', async () => {
   const page = await stage.visit();
   const words = Array.from(
     { length: 900 },
@@ -186,7 +186,7 @@ it('a text in pieces is copied unchanged, and found by a search', async () => {
   expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe(words);
 });
 
-it('SAFE: a long draft is shown in part, survives a reload, and is sent completely', async () => {
+it('SAFE: only a part of a long draft is shown; the draft survives a reload and is sent completely', async () => {
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   const text = long(scripts['two directions']);
   await page.evaluate((written) => navigator.clipboard.writeText(written), text);
@@ -198,17 +198,13 @@ it('SAFE: a long draft is shown in part, survives a reload, and is sent complete
   const note = page.getByText('only the start is shown, but all of it is sent.');
   await note.waitFor();
   expect((await field.inputValue()).length).toBeLessThan(2_000);
-  await expect
-    .poll(async () => {
-      await page.reload();
-      return note.count();
-    })
-    .toBe(1);
+  await page.reload();
+  await note.waitFor();
   await field.focus();
   await field.press('Enter');
   await expect
     .poll(() => stage.requests.find(({ path }) => path.endsWith('/send'))?.body)
     .toMatchObject({ message: `Read:\n\n${text}` });
-  expect(await field.inputValue()).toBe('');
+  await expect.poll(() => field.inputValue()).toBe('');
   await note.waitFor({ state: 'detached' });
 });

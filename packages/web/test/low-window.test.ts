@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { approval, begun, tool, upsert } from './items.ts';
 import { openStage, otherSession, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 const plan = Array.from({ length: 40 }, (_, n) => `${n + 1}. Step ${n + 1} of the plan`).join('\n');
 const option = (name: string, category: string, ...values: string[]) => ({
@@ -30,7 +31,7 @@ openStage(() => {
 const phone = { hasTouch: true, isMobile: true };
 const sizes = [
   ['a phone on its side', { ...phone, viewport: { width: 844, height: 390 } }],
-  // A window of 1400 × 900.
+  // Use a window of 1400 × 900 px.
   ['a zoom of 400 %', { viewport: { width: 350, height: 225 } }],
   ['a phone', { ...phone, viewport: { width: 390, height: 844 } }],
 ] as const;
@@ -39,50 +40,55 @@ const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
 
 /** Scrolls to an element, and checks that a press in its middle hits the element. */
 async function isReached(control: Locator): Promise<void> {
-  await control.scrollIntoViewIfNeeded();
-  const what = await control.evaluate((element) => {
-    const { left, top, width, height } = element.getBoundingClientRect();
-    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
-    const isHit = hit !== null && (element.contains(hit) || hit.contains(element));
-    const isInside = top >= 0 && left >= 0 && top + height <= innerHeight + 1;
-    return isHit && isInside && left + width <= innerWidth + 1 ? '' : element.outerHTML;
-  });
-  expect(what).toBe('');
+  const what = async () => {
+    await control.scrollIntoViewIfNeeded();
+    return control.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      const isHit = hit !== null && (element.contains(hit) || hit.contains(element));
+      const isInside = top >= 0 && left >= 0 && top + height <= innerHeight + 1;
+      return isHit && isInside && left + width <= innerWidth + 1 ? '' : element.outerHTML;
+    });
+  };
+  await expect.poll(what).toBe('');
 }
 
-it.each(sizes)('with %s, all of a request and the composer can be reached', async (_, options) => {
-  const page = await stage.visit(options);
-  await page.getByRole('button', { name: 'Stop' }).waitFor();
-  stage.send(
-    upsert(
-      tool('c1', {
-        toolName: 'ExitPlanMode',
-        kind: 'switch_mode',
-        title: 'Plan',
-        toolArguments: { plan },
-      }),
-    ),
-  );
-  stage.send(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
-  const request = page.getByRole('region', { name: 'Waiting for you' });
-  await request.waitFor();
-  for (const name of ['Allow', 'Deny'])
-    await isReached(request.getByRole('button', { name, exact: true }));
-  // A part of the plan is visible when the page is scrolled to it.
-  const shown = await request
-    .locator('[data-to-see]')
-    .first()
-    .evaluate((part) => {
-      const region = part.parentElement;
-      return region === null ? 0 : region.clientHeight;
-    });
-  expect(shown).toBeGreaterThan(60);
-  for (const control of await composer(page).getByRole('button').all()) await isReached(control);
-  await isReached(composer(page).getByRole('textbox', { name: 'Message' }));
-});
+it.each(sizes)(
+  'with %s, every part of a request and of the composer can be reached',
+  async (_, options) => {
+    const page = await stage.visit(options);
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    stage.send(
+      upsert(
+        tool('c1', {
+          toolName: 'ExitPlanMode',
+          kind: 'switch_mode',
+          title: 'Plan',
+          toolArguments: { plan },
+        }),
+      ),
+    );
+    stage.send(upsert(approval('p1', { callId: 'c1', title: 'Start with this plan' })));
+    const request = page.getByRole('region', { name: 'Waiting for you' });
+    await request.waitFor();
+    for (const name of ['Allow', 'Deny'])
+      await isReached(request.getByRole('button', { name, exact: true }));
+    // A part of the plan must be visible when the page is scrolled to it.
+    const shown = await request
+      .locator('[data-to-see]')
+      .first()
+      .evaluate((part) => {
+        const region = part.parentElement;
+        return region === null ? 0 : region.clientHeight;
+      });
+    expect(shown).toBeGreaterThan(60);
+    for (const control of await composer(page).getByRole('button').all()) await isReached(control);
+    await isReached(composer(page).getByRole('textbox', { name: 'Message' }));
+  },
+);
 
 it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }] as const])(
-  'with %s, nothing in the composer moves or is squeezed when the first letter is typed',
+  'with %s, nothing in the composer moves or becomes narrower when the first letter is typed',
   async (_, options) => {
     const page = await stage.visit(options);
     await page.getByRole('button', { name: 'Steer' }).waitFor();
@@ -93,10 +99,10 @@ it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }]
           return [element.getAttribute('aria-label'), x, y, width, height].join(' ');
         }),
       );
-    const before = await boxes();
+    const before = await steady(page, boxes);
     await composer(page).getByRole('textbox', { name: 'Message' }).fill('And');
     await expect.poll(() => page.getByRole('button', { name: 'Steer' }).isEnabled()).toBe(true);
-    expect(await boxes()).toEqual(before);
+    expect(await steady(page, boxes)).toEqual(before);
     for (const button of await composer(page).getByRole('button').all()) {
       const box = await button.boundingBox();
       expect(box!.width, await button.innerText()).toBeGreaterThanOrEqual(28);
@@ -105,7 +111,7 @@ it.each([...sizes, ['a wide window', { viewport: { width: 1400, height: 900 } }]
   },
 );
 
-it('on a phone the settings keep a readable width, and the hint fits', async () => {
+it('on a phone, the settings keep a readable width, and the hint fits', async () => {
   stage.history = { ...begun('Tidy up'), turns: [] };
   const page = await stage.visit({ ...phone, viewport: { width: 390, height: 844 } });
   const selects = composer(page).getByRole('combobox');

@@ -36,6 +36,7 @@ it('a click previews a session in one tab; after a double click or writing, the 
   await row(page, 'Session o2').dblclick();
   await expect.poll(() => title.evaluate((e) => getComputedStyle(e).fontStyle)).toBe('normal');
   await row(page, 'Session o3').click();
+  await page.getByRole('main', { name: 'Session o3' }).waitFor();
   await page.getByRole('textbox', { name: 'Message' }).fill('Do it.');
   await row(page, 'Session o4').click();
   await tab(page, 'Session o4').dblclick();
@@ -50,7 +51,7 @@ it('a click previews a session in one tab; after a double click or writing, the 
   await expect.poll(() => tabs(page).locator('bdi').allTextContents()).toEqual(names.slice(0, 3));
 });
 
-it('the active tab stays in sight when the bar of tabs gets narrower', async () => {
+it('the active tab stays visible when the bar of tabs becomes narrower', async () => {
   const page = await stage.visit();
   await keepTabs(page, ['o1', 'o2', 'o3', 'o4']);
   const active = tabs(page).locator('[data-active="true"]');
@@ -59,7 +60,7 @@ it('the active tab stays in sight when the bar of tabs gets narrower', async () 
     return shown.x >= bar.x && shown.x + shown.width <= bar.x + bar.width + 1;
   };
   await expect.poll(isInSight).toBe(true);
-  // A request elsewhere shows a button beside the tabs.
+  // A request in another session shows a button beside the tabs.
   stage.change(otherSession('o7', { state: 'waiting' }));
   await page.getByRole('button', { name: /need(s)? you/ }).waitFor();
   await expect.poll(isInSight).toBe(true);
@@ -67,22 +68,22 @@ it('the active tab stays in sight when the bar of tabs gets narrower', async () 
   await expect.poll(isInSight).toBe(true);
 });
 
-it('thirty tabs keep their titles: the bar scrolls by wheel and keys, and a menu lists all of them', async () => {
+it('thirty tabs keep their titles; the bar of tabs scrolls by wheel and keys, and a menu lists all tabs', async () => {
   const page = await stage.visit();
   const ids = Array.from({ length: 30 }, (_, index) => `o${index + 1}`);
   await keepTabs(page, ids);
+  await expect.poll(() => tabs(page).getByRole('listitem').count()).toBe(31);
   const widths = await tabs(page)
     .getByRole('listitem')
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
-  expect(widths).toHaveLength(31);
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(120);
-  // A title of 100 px has room for about fifteen letters.
+  // A title that is 100 px wide shows about fifteen letters.
   const titles = await tabs(page)
     .locator('li[data-active="false"] bdi')
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
   expect(Math.min(...titles)).toBeGreaterThanOrEqual(100);
 
-  // The active session is the last one.
+  // The active session is the last in the list.
   const left = () => tabs(page).evaluate((e) => e.scrollLeft);
   await expect.poll(left).toBeGreaterThan(1000);
   await tab(page, 'Fix the login').hover();
@@ -111,7 +112,7 @@ it('thirty tabs keep their titles: the bar scrolls by wheel and keys, and a menu
   await expect.poll(() => tabs(page).getByRole('link').count()).toBe(1);
 });
 
-it('another waiting session is shown, is counted in the title, and opens without taking the focus', async () => {
+it('another session that waits is shown, is counted in the title, and opens without receiving the focus', async () => {
   const page = await stage.visit();
   const message = page.getByRole('textbox', { name: 'Message' });
   await message.fill('Half a sent');
@@ -132,7 +133,7 @@ it('another waiting session is shown, is counted in the title, and opens without
 });
 
 testAtLength(
-  'on a phone a waiting session shows beside the drawer’s button and as a count on it, and tabs are a menu',
+  'on a phone, a waiting session is shown beside the drawer’s button and counted on that button, and the tabs are a menu',
   async () => {
     stage.others[6] = otherSession('o7', { state: 'waiting', title: 'Deploy the shop' });
     const page = await stage.visit(phone);
@@ -149,7 +150,7 @@ testAtLength(
   },
 );
 
-it('a collapsed project stays collapsed after a reload, and opens for a search', async () => {
+it('a collapsed project stays collapsed after a reload; a search opens it', async () => {
   stage.others.push(otherSession('lib1', { projectId: '/code/lib', projectDir: '/code/lib' }));
   const page = await stage.visit();
   const project = sidebar(page).getByRole('button', { name: '/code/lib' });
@@ -163,8 +164,9 @@ it('a collapsed project stays collapsed after a reload, and opens for a search',
   await row(page, 'Session lib1').waitFor();
 });
 
-it('the list of sessions is one stop of the Tab key; arrow keys move in it', async () => {
+it('the list of sessions is a single stop of the Tab key, and arrow keys move inside the list', async () => {
   const page = await stage.visit();
+  await page.locator(`[data-session-id="${sessionId}"]`).first().waitFor();
   const search = page.getByRole('searchbox', { name: 'Search sessions' });
   await search.focus();
   await page.keyboard.press('Tab');
@@ -183,11 +185,17 @@ it('the list of sessions is one stop of the Tab key; arrow keys move in it', asy
   );
   await page.keyboard.press('Shift+Tab');
   expect(await focused()).toBe(next);
-  // Arrow keys also work from the button beside an entry, which has the focus after a click.
+  // Arrow keys must also work while the focus is on the button beside an entry, as after a click.
+  const isInRow = () =>
+    page.evaluate((id) => {
+      const row = document.querySelector(`[data-session-id="${id}"]`)?.parentElement;
+      return row?.contains(document.activeElement) === true;
+    }, next);
   await page.locator(`[data-session-id="${next}"] + button`).click();
   await page.getByRole('menu').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('menu').count()).toBe(0);
+  await expect.poll(isInRow).toBe(true);
   await page.keyboard.press('ArrowUp');
   expect(await focused()).toBe(sessionId);
   await page.keyboard.press('ArrowDown');

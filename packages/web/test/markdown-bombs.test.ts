@@ -12,8 +12,8 @@ const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
 /**
- * Markdown that is too much for a parser or for a page; each entry has its name, the Markdown, and a part of its
- * text.
+ * Markdown that is too much for a parser or for a page. Each entry contains its name, the Markdown, and a part of the
+ * Markdown's text.
  */
 const bombs: [name: string, markdown: string, words: string][] = [
   ['3,000 quotes inside of each other', `${'>'.repeat(3000)} deep words`, 'deep words'],
@@ -78,13 +78,13 @@ async function type(page: Page): Promise<number> {
 const item = (page: Page, id: string) => page.locator(`[data-item-id="${id}"]`);
 
 /**
- * Short runs play only Markdown that is too long, because other tests cover Markdown that is too deep, and the
- * largest Markdown that is rendered. Long runs play all.
+ * The entries that are played. Short runs play only Markdown that is too long, because other tests cover Markdown that
+ * is too deep, and play the largest Markdown that is still rendered. Long runs play all entries.
  */
 const short = /1 MB of/;
 const played = bombs.filter(([name]) => atLength || short.test(name));
 
-/** The text of the bomb, with the alternative texts of its images for a drawn diagram. */
+/** Returns the text of the page. A drawn diagram counts with the alternative text of its image. */
 const shownBy = async (page: Page) => {
   const bomb = item(page, 'bomb');
   const drawn = await bomb
@@ -93,7 +93,7 @@ const shownBy = async (page: Page) => {
   return [await bomb.textContent(), ...drawn].join('\n');
 };
 
-/** The longest task of the page, and the longest time until typed text was shown (ms). */
+/** The longest task of the page, and the longest time until a typed text was shown, in ms. */
 interface Held {
   busy: number;
   typed: number;
@@ -101,7 +101,7 @@ interface Held {
 
 const isHeldUp = ({ busy, typed }: Held) => busy >= 500 || typed >= 1000;
 
-/** Shows a bomb and a message after it. */
+/** Shows Markdown that is too much, and a message after it. */
 async function show(markdown: string, words: string): Promise<Held> {
   const { page, longest } = await look();
   stage.send(upsert(message('bomb', markdown, { status: 'complete' })));
@@ -120,25 +120,40 @@ async function show(markdown: string, words: string): Promise<Held> {
   return { busy, typed };
 }
 
-it.each(played)('SAFE: %s', async (_, markdown, words) => {
-  let held = await show(markdown, words);
-  // Other programs may slow the machine, but never make the page faster: one good try of eight is enough.
-  for (let tries = 1; tries < 8 && isHeldUp(held); tries += 1) held = await show(markdown, words);
-  expect(held.busy).toBeLessThan(500);
-  expect(held.typed).toBeLessThan(1000);
-});
+/**
+ * Tries up to eight times. Other programs may slow the machine, but never make the page faster, so one good try is
+ * enough.
+ */
+async function goodTry<T>(attempt: () => Promise<T>, isGood: (result: T) => boolean): Promise<T> {
+  let result = await attempt();
+  for (let tries = 1; tries < 8 && !isGood(result); tries += 1) result = await attempt();
+  return result;
+}
+
+it.each(played)(
+  'SAFE: the page responds while it shows Markdown that is too much: %s',
+  async (_, markdown, words) => {
+    const held = await goodTry(
+      () => show(markdown, words),
+      (one) => !isHeldUp(one),
+    );
+    expect(held.busy).toBeLessThan(500);
+    expect(held.typed).toBeLessThan(1000);
+  },
+);
 
 it('SAFE: the page responds while it draws a diagram of the largest allowed size', async () => {
   const edges = lines(50, (n) => `a${n % 30} --> b${n % 29}`);
   const code = `\`\`\`mermaid\ngraph TD\n${edges}\n\`\`\``;
-  let held = await show(code, 'graph TD');
-  // The longest task is not checked here, since it is near its bound; the bench (`diagram`) measures it.
-  for (let tries = 1; tries < 8 && held.typed >= 1000; tries += 1)
-    held = await show(code, 'graph TD');
+  // The longest task is not checked here, since it is near its bound. The figure `diagram` of the bench measures it.
+  const held = await goodTry(
+    () => show(code, 'graph TD'),
+    ({ typed }) => typed < 1000,
+  );
   expect(held.typed).toBeLessThan(1000);
 });
 
-it('SAFE: a message that is nested too deeply is shown as it was written, with the reason', async () => {
+it('SAFE: a message that is nested too deeply is shown as plain text, with the reason', async () => {
   const { page } = await look();
   const deep = lines(5, (n) => `${'>'.repeat(3000)} word ${n}`);
   stage.send(upsert(message('bomb', `# Title\n\n${deep}\n\nAnd **more**.`)));
@@ -165,33 +180,50 @@ it('SAFE: an item that cannot be rendered is shown as plain text, and the rest o
   await page.getByText('Shown as plain text: it could not be drawn.').waitFor();
   expect(await page.getByText('odd words').count()).toBe(1);
   expect(await item(page, 'first').count()).toBe(1);
-  expect(await type(page)).toBeLessThan(1000);
+  expect(
+    await goodTry(
+      () => type(page),
+      (ms) => ms < 1000,
+    ),
+  ).toBeLessThan(1000);
 });
 
-it('SAFE: a change of 9,900 lines is shown in part, and the page responds', async () => {
-  const { page, longest } = await look();
+it('SAFE: only a part of a change of 9,900 lines is shown, and the page responds', async () => {
   const text = (word: string) => lines(9900, (n) => `${word} ${n}`);
   const diffs = [{ path: '/code/shop/c.txt', oldText: text('old'), newText: text('new') }];
-  stage.send(
-    upsert(tool('edit', { kind: 'edit', title: 'Edit c.txt', status: 'complete', diffs })),
-  );
-  const changes = page.getByRole('region', { name: /^Changes to/ });
-  await changes.getByText('old 0', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Show 19788 more lines' }).click();
-  await changes.getByText('old 2000', { exact: true }).waitFor();
-  expect(await type(page)).toBeLessThan(1000);
-  expect(await longest()).toBeLessThan(500);
+  const open = async (): Promise<Held> => {
+    const { page, longest } = await look();
+    stage.send(
+      upsert(tool('edit', { kind: 'edit', title: 'Edit c.txt', status: 'complete', diffs })),
+    );
+    const changes = page.getByRole('region', { name: /^Changes to/ });
+    await changes.getByText('old 0', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show 19788 more lines' }).click();
+    await changes.getByText('old 2000', { exact: true }).waitFor();
+    const typed = await type(page);
+    const busy = await longest();
+    await page.close();
+    return { busy, typed };
+  };
+  const held = await goodTry(open, (one) => !isHeldUp(one));
+  expect(held.typed).toBeLessThan(1000);
+  expect(held.busy).toBeLessThan(500);
 });
 
-it('SAFE: a tool call whose arguments are 1,000 levels deep opens, and the page responds', async () => {
-  const { page } = await look();
+it('SAFE: a tool call whose arguments are nested 1,000 levels deep can be opened, and the page responds', async () => {
   const deep = Array.from({ length: 1000 }).reduce<unknown>((inner) => [inner], 'end');
-  stage.send(
-    upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })),
-  );
-  stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
-  await item(page, 'next').locator('strong').waitFor();
-  await page.getByRole('button', { name: /odd words/ }).click();
-  await page.getByText('deep', { exact: true }).waitFor();
-  expect(await type(page)).toBeLessThan(1000);
+  const open = async () => {
+    const { page } = await look();
+    stage.send(
+      upsert(tool('bad', { toolName: 'odd words', kind: 'other', toolArguments: { deep } })),
+    );
+    stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
+    await item(page, 'next').locator('strong').waitFor();
+    await page.getByRole('button', { name: /odd words/ }).click();
+    await page.getByText('deep', { exact: true }).waitFor();
+    const typed = await type(page);
+    await page.close();
+    return typed;
+  };
+  expect(await goodTry(open, (typed) => typed < 1000)).toBeLessThan(1000);
 });

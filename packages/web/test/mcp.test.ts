@@ -1,4 +1,4 @@
-/** The dialog with the MCP servers of a session. */
+/** Tests the dialog with the MCP servers of a session. */
 import type { McpServerState } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ async function open(): Promise<Page> {
   return page;
 }
 
-it('the dialog lists MCP servers with their states, and switches one off', async () => {
+it('the dialog lists MCP servers with their states, and a server can be switched off', async () => {
   const page = await open();
   const texts = await rows(page).allInnerTexts();
   expect(texts[0]).toContain('Connected, 3 tools');
@@ -54,7 +54,7 @@ it('the dialog lists MCP servers with their states, and switches one off', async
   });
 });
 
-it('the dialog links to the sign-in page of a server', async () => {
+it('the dialog contains a link to the sign-in page of a server', async () => {
   const page = await open();
   await dialog(page).getByRole('button', { name: 'Sign in: mail' }).click();
   const link = dialog(page).getByRole('link', { name: 'Sign in to mail' });

@@ -9,7 +9,7 @@ const created = () => stage.requests.filter(({ path }) => path === '/api/session
 const folder = (page: Page) => page.getByRole('combobox', { name: 'Project folder' });
 const options = (page: Page) => page.getByRole('option').allInnerTexts();
 
-/** Opens the dialog, with the cursor in the field for the folder. */
+/** Opens the dialog. The cursor is in the field for the folder. */
 async function visit(): Promise<Page> {
   const page = await stage.visitShared();
   await page.keyboard.press('Alt+n');
@@ -19,7 +19,7 @@ async function visit(): Promise<Page> {
   return page;
 }
 
-it('Enter on a suggested folder chooses the folder, and another Enter starts the session', async () => {
+it('Enter on a suggested folder chooses the folder, and the next Enter starts the session', async () => {
   const page = await visit();
   await page.keyboard.type('/code/s');
   await expect.poll(() => options(page)).toEqual(['/code/shop/api', '/code/shop/docs']);
@@ -42,7 +42,7 @@ it('Enter on a fully typed folder starts the session at once, whatever is sugges
   await expect.poll(created).toMatchObject([{ body: { projectDir: '/code/' } }]);
 });
 
-it('typing after a choice continues to filter', async () => {
+it('typing after a choice filters the folders again', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).click();
@@ -52,7 +52,7 @@ it('typing after a choice continues to filter', async () => {
   await expect.poll(() => options(page)).toEqual(['/code/shop/docs']);
 });
 
-it('Escape first closes the list and keeps the typed text, and only then closes the dialog', async () => {
+it('Escape first closes the list and keeps the typed text; the next Escape closes the dialog', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).waitFor();
@@ -63,7 +63,7 @@ it('Escape first closes the list and keeps the typed text, and only then closes 
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('Tab leaves the list for the next control', async () => {
+it('Tab moves the focus from the list to the next control', async () => {
   const page = await visit();
   await page.keyboard.type('/code/');
   await page.getByRole('option', { name: '/code/lib' }).waitFor();
@@ -72,7 +72,7 @@ it('Tab leaves the list for the next control', async () => {
   await page.getByRole('button', { name: '/code/shop' }).and(page.locator(':focus')).waitFor();
 });
 
-it('the focus ring of an agent lies within the list of agents, which scrolls', async () => {
+it('the focus ring of an agent is inside the list of agents, which scrolls', async () => {
   const page = await visit();
   await page.getByRole('radio', { name: /Demo/ }).focus();
   const cutOff = await page.getByRole('radio', { name: /Demo/ }).evaluate((radio) => {

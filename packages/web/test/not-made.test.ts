@@ -5,7 +5,7 @@ import { shareStage, stage } from './stage.ts';
 
 shareStage();
 
-/** Claude Code's text for its model about a call that a person stopped or rejected. */
+/** The text that Claude Code writes for its model about a call that a person stopped or rejected. */
 const modelNote =
   "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the " +
   'new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.';
@@ -27,7 +27,7 @@ async function visit(entries: UpsertObject[], rest: Parameters<typeof turn>[1] =
   return stage.visitShared();
 }
 
-it('stopped calls are one line, which opens to show each call with all its texts', async () => {
+it('stopped calls are shown in one line, which opens to show each call with all its texts', async () => {
   const edits = Array.from({ length: 30 }, (_, index) => edit(`e${index}`));
   const interrupted = message('u2', '[Request interrupted by user for tool use]', {
     origin: 'user',
@@ -81,7 +81,7 @@ it('a skipped question is shown as skipped, not as a failure', async () => {
   expect(await card.getByRole('img', { name: 'failed' }).count()).toBe(0);
 });
 
-it('a failed edit has no count of lines, a successful edit has', async () => {
+it('a failed edit is shown without a count of lines, a successful edit with one', async () => {
   const page = await visit([
     edit('a', { toolOutput: 'No such text in the file.' }),
     edit('b', { toolOutput: 'Done.', toolOutputIsError: false }),
@@ -92,7 +92,7 @@ it('a failed edit has no count of lines, a successful edit has', async () => {
   await page.getByRole('group', { name: 'Edit src/b.ts' }).getByLabel('2 lines added').waitFor();
 });
 
-it('a tool’s time starts when it was allowed, and a turn shows how long it waited', async () => {
+it('the time of a tool starts when the tool was allowed, and a turn shows how long it waited', async () => {
   const page = await visit(
     [
       tool('call', {

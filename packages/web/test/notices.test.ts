@@ -16,8 +16,9 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   const page = await stage.visitShared();
   expect(await shown(page).count()).toBe(0);
   stage.sendInfo({ notices: [untrusted, failed, { level: 'info', text: 'Forked.' }] });
-  await shown(page).first().waitFor();
-  expect(await shown(page).allInnerTexts()).toEqual([untrusted.text, failed.text, 'Forked.']);
+  await expect
+    .poll(() => shown(page).allInnerTexts())
+    .toEqual([untrusted.text, failed.text, 'Forked.']);
 
   await shown(page).filter({ hasText: 'trusted' }).getByRole('button').click();
   await expect.poll(() => shown(page).count()).toBe(2);
@@ -25,22 +26,20 @@ it('a notice stays above the composer until it is dismissed, by mouse or by keyb
   await page.keyboard.press('Enter');
   await expect.poll(() => shown(page).allInnerTexts()).toEqual([failed.text]);
   const composer = page.getByRole('textbox', { name: 'Message' });
-  expect(await composer.evaluate((element) => element === document.activeElement)).toBe(true);
+  await composer.and(page.locator(':focus')).waitFor();
 });
 
-it('a dismissed notice stays hidden on this device, and is shown on another', async () => {
+it('a dismissed notice stays hidden on this device, and is still shown on another device', async () => {
   const page = await stage.visitShared();
   stage.sendInfo({ notices: [untrusted, failed] });
   await shown(page).first().getByRole('button', { name: 'Dismiss' }).click();
   await page.reload();
-  await shown(page).first().waitFor();
-  expect(await shown(page).allInnerTexts()).toEqual([failed.text]);
+  await expect.poll(() => shown(page).allInnerTexts()).toEqual([failed.text]);
   const other = await stage.visit();
-  await shown(other).first().waitFor();
-  expect(await shown(other).count()).toBe(2);
+  await expect.poll(() => shown(other).count()).toBe(2);
 });
 
-it('a notice about the agent is dismissed once for all of its sessions, any other notice only in its session', async () => {
+it('a notice about the agent is dismissed for all of the agent’s sessions, and any other notice only for its session', async () => {
   const about = { level: 'warning', text: 'Unknown setting "x".', about: 'agent' } as const;
   const second = otherSession('other', { cliType: stage.info.session.cliType });
   stage.others = [second];
@@ -56,14 +55,14 @@ it('a notice about the agent is dismissed once for all of its sessions, any othe
   const info = { session: second, ...rest };
   await expect
     .poll(() => {
-      // Send again and again, because the page may subscribe to the session only now.
+      // Send the notice again and again, because the page may not have subscribed to the session before.
       stage.send({ type: 'session:info', sessionId: 'other', info });
       return shown(page).allInnerTexts();
     })
     .toEqual([failed.text]);
 });
 
-testAtLength('a notice can be dismissed by touch on a phone', async () => {
+testAtLength('on a phone, a notice can be dismissed by touch', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 740 }, hasTouch: true });
   stage.sendInfo({ notices: [untrusted] });
   const dismiss = shown(page).getByRole('button', { name: 'Dismiss' });
@@ -79,7 +78,7 @@ it('while the agent waits, the reason for the wait is shown instead of “Workin
   const activity = 'The model is overloaded (529). Trying again in 5 s (attempt 2 of 10).';
   stage.sendInfo({ activity });
   await page.getByText(activity).waitFor();
-  expect(await status.count()).toBe(0);
+  await expect.poll(() => status.count()).toBe(0);
   stage.sendInfo({ activity: undefined });
   await status.waitFor();
   stage.send(upsert(message('a', 'Finally.')));

@@ -1,7 +1,7 @@
-/** Commands of the agents' terminals that the page itself runs. */
-import type { Page } from 'playwright-core';
+/** Tests commands of the agents' terminals that the page runs itself. */
 import { beforeEach, expect, it } from 'vitest';
 import { message, turn } from './items.ts';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -20,7 +20,7 @@ const option = (id: string, category: string, values: string[]) => ({
   options: values.map((value) => ({ value, name: `The ${value}` })),
 });
 
-/** Gives the session this agent, which offers these commands. */
+/** Gives the session this agent. The agent offers these commands. */
 function play(cliType: string, commands: string[] = []): void {
   const session = { ...stage.info.session, cliType, state: 'idle' as const };
   const configOptions = [
@@ -50,12 +50,6 @@ beforeEach(() => {
   };
 });
 
-async function type(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill(text);
-  await composer.press('Enter');
-}
-
 const asked = (path: string) =>
   stage.requests.flatMap((one) => (one.path.endsWith(path) ? [one.body] : []));
 const sent = () => asked('/send');
@@ -71,11 +65,11 @@ it.each([
   ['/model', 'option', 'The small'],
   ['/approvals', 'option', 'The plan'],
 ] as const)(
-  '%s of Codex opens its dialog in the page, and is not sent to the agent',
+  '%s in a session of Codex opens its dialog in the page, and is not sent to the agent',
   async (command, role, name) => {
     play('codex');
     const page = await stage.visit();
-    await type(page, command);
+    await sendCommand(page, command);
     await page.getByRole(role, { name }).first().waitFor();
     expect(sent()).toEqual([]);
   },
@@ -85,25 +79,27 @@ it('/copy copies the last answer, as the agent wrote it', async () => {
   play('codex');
   const page = await stage.visit({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByText('answer').first().waitFor();
-  await type(page, '/copy');
+  await sendCommand(page, '/copy');
   await page.getByText('Copied the last answer.').waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('The *answer*.');
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toBe('The *answer*.');
 });
 
 it('/export saves the session as a file', async () => {
   play('codex');
   const page = await stage.visit();
   const saving = page.waitForEvent('download');
-  await type(page, '/export');
+  await sendCommand(page, '/export');
   expect((await saving).suggestedFilename()).toBe(`liminal-${sessionId}.jsonl`);
 });
 
-it('words after /rename and /model are the title and the model', async () => {
+it('the words after /rename become the title, and the words after /model select the model', async () => {
   play('codex');
   const page = await stage.visit();
-  await type(page, '/rename The new shed');
+  await sendCommand(page, '/rename The new shed');
   await expect.poll(() => asked('/title')).toContainEqual({ title: 'The new shed' });
-  await type(page, '/model the SMALL');
+  await sendCommand(page, '/model the SMALL');
   await expect.poll(() => JSON.stringify(asked('/config'))).toContain('small');
   expect(sent()).toEqual([]);
 });
@@ -111,26 +107,26 @@ it('words after /rename and /model are the title and the model', async () => {
 it('a command that the agent itself offers is sent to the agent', async () => {
   play('claude-code', ['rename', 'clear', 'model']);
   const page = await stage.visit();
-  await type(page, '/clear');
+  await sendCommand(page, '/clear');
   await expect.poll(sent).toHaveLength(1);
   // `/new` is an alias of the page's `/clear`, and the agent has no such command.
-  await type(page, '/new');
+  await sendCommand(page, '/new');
   await page.getByRole('dialog', { name: 'New session' }).waitFor();
   expect(sent()).toHaveLength(1);
 });
 
-it('/plan of Claude Code chooses Plan mode, and sends the words', async () => {
+it('/plan in a session of Claude Code chooses Plan mode, and sends the words after it', async () => {
   play('claude-code');
   const page = await stage.visit();
-  await type(page, '/plan a shed');
+  await sendCommand(page, '/plan a shed');
   await expect.poll(sent).toMatchObject([{ message: 'a shed' }]);
   expect(JSON.stringify(asked('/config'))).toContain('plan');
 });
 
-it('if the agent has no terminal with this command, the message is sent to the agent as text', async () => {
+it('if the agent’s terminal has no such command, the message is sent to the agent as text', async () => {
   play('demo');
   const page = await stage.visit();
-  await type(page, '/rename It');
+  await sendCommand(page, '/rename It');
   await expect.poll(sent).toHaveLength(1);
   expect(asked('/title')).toEqual([]);
 });

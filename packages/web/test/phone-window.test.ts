@@ -1,4 +1,4 @@
-/** A phone's window: the drawer, and dialogs that are higher than the window. */
+/** Tests the page in a phone's window: the drawer, and dialogs that are higher than the window. */
 import { expect, it } from 'vitest';
 import { phone } from './controls/ways.ts';
 import { message, turn } from './items.ts';
@@ -16,7 +16,7 @@ it('the drawer closes when the window becomes wide enough for the sidebar', asyn
   await page.getByRole('navigation', { name: 'Sessions', exact: true }).waitFor();
 });
 
-it('the buttons of a dialog are visible, however many fields it has', async () => {
+it('the buttons of a dialog are visible, however many fields the dialog contains', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `Agent ${n}`);
   stage.answer = (_, path) =>
     path === '/api/agents'
@@ -31,13 +31,13 @@ it('the buttons of a dialog are visible, however many fields it has', async () =
   await page.getByRole('main').getByRole('button', { name: 'New session' }).tap();
   const dialog = page.getByRole('dialog', { name: 'New session' });
   await dialog.getByRole('radio', { name: 'Agent 0' }).waitFor();
-  const bottom = await dialog
-    .getByRole('button', { name: 'Start' })
-    .evaluate((element) => element.getBoundingClientRect().bottom);
-  expect(bottom).toBeLessThanOrEqual(480);
+  const start = dialog.getByRole('button', { name: 'Start' });
+  await expect
+    .poll(() => start.evaluate((element) => element.getBoundingClientRect().bottom))
+    .toBeLessThanOrEqual(480);
 });
 
-it('a turn’s failure is shown in one line, without its code, once a later message follows', async () => {
+it('when a later message follows, a turn’s failure is shown in one line, without its code', async () => {
   const error = { code: 'INVALID_REQUEST', message: 'The request is too odd.' };
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'failed' } };
   const said = (id: string) =>
@@ -58,7 +58,7 @@ it('a turn’s failure is shown in one line, without its code, once a later mess
   expect(heights[0]).toBeLessThan(heights[1] ?? 0);
 });
 
-it('the header shows a title of twenty letters whole, also while another session waits', async () => {
+it('the header shows a title of twenty letters completely, even while another session waits', async () => {
   stage.others = [otherSession('o1', { state: 'waiting' })];
   stage.info = {
     ...stage.info,
@@ -67,10 +67,10 @@ it('the header shows a title of twenty letters whole, also while another session
   const page = await stage.visit(phone);
   await page.getByRole('button', { name: '1 needs you: Session o1' }).waitFor();
   const title = page.getByRole('banner').getByText('Round totals by half');
-  expect(await title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
+  await expect.poll(() => title.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
 });
 
-it('a menu shows keyboard shortcuts, except on a touch screen', async () => {
+it('a menu shows keyboard shortcuts, but not on a touch screen', async () => {
   for (const options of [{}, phone]) {
     const page = await stage.visit(options);
     await page.getByRole('button', { name: 'Session', exact: true }).click();

@@ -2,7 +2,7 @@ import { crc32, deflateSync } from 'node:zlib';
 
 type Colour = [red: number, green: number, blue: number];
 
-/** A PNG file of this size (pixels); `colour` returns each pixel by its position. */
+/** Makes a PNG file of this size (pixels). `colour` returns each pixel by its position. */
 export function png(
   width: number,
   height: number,
@@ -14,7 +14,7 @@ export function png(
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // Eight bits for each of red, green and blue.
+  // Each of red, green and blue has eight bits.
   head.set([8, 2], 8);
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),

@@ -4,10 +4,11 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, message, turn, upsert } from './items.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 shareStage();
 
-/** Turns of some lines each, oldest first. */
+/** Returns turns of some lines each, the oldest first. */
 function conversation(from: number, to: number) {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   const entries = numbers.flatMap((n): UpsertObject[] => [
@@ -25,16 +26,10 @@ function scroller(page: Page) {
   return page.getByRole('log', { name: 'Conversation' }).locator('..');
 }
 
-/** Resolves when the page has drawn everything. */
-const settle = (page: Page) =>
-  page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
-
 const fromEnd = (page: Page) =>
   scroller(page).evaluate((e) => Math.round(e.scrollHeight - e.clientHeight - e.scrollTop));
 
-it('the page follows new content while the reader is at the end, and only then', async () => {
+it('while the reader is at the end, the page follows new content; otherwise, it does not', async () => {
   const { entries, turns } = conversation(10, 20);
   stage.history = { entries, turns: [...turns, turn('t1')], cursor: 't1:0', hasMore: false };
   const page = await stage.visitShared();
@@ -53,18 +48,20 @@ it('the page follows new content while the reader is at the end, and only then',
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -900);
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  const place = await steady(page, () => scroller(page).evaluate((e) => e.scrollTop));
   say('And one more.');
   await page.getByRole('button', { name: 'new', exact: true }).waitFor();
   expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
 
   await page.getByRole('button', { name: 'new', exact: true }).click();
   await expect.poll(() => fromEnd(page)).toBeLessThan(2);
-  expect(await page.getByRole('button', { name: /^(new|to the end)$/ }).count()).toBe(0);
+  await expect
+    .poll(() => page.getByRole('button', { name: /^(new|Jump to latest)$/ }).count())
+    .toBe(0);
 });
 
 it.each(atLength ? [0, 500] : [0])(
-  'older pages are fetched near the top (%d px), and the visible text stays in place',
+  'older pages are fetched when the reader is near the top (%d px), and the visible text stays in place',
   async (top) => {
     stage.history = { ...conversation(40, 60), hasMore: true, before: 'mark-40' };
     const measured = Promise.withResolvers<void>();
@@ -87,13 +84,11 @@ it.each(atLength ? [0, 500] : [0])(
         .locator(`[data-item-id="${id}"]`)
         .evaluate((e) => Math.round(e.getBoundingClientRect().top));
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
-    // Rows near the window are drawn first, and are taller or smaller than estimated.
-    await settle(page);
-    const before = await height('u40');
+    // Rows near the window are drawn first. They are taller or smaller than estimated.
+    const before = await steady(page, () => height('u40'));
     measured.resolve();
     await page.locator('[data-item-id="u20"]').waitFor({ state: 'attached' });
-    await settle(page);
-    expect(Math.abs((await height('u40')) - before)).toBeLessThan(3);
+    await expect.poll(async () => Math.abs((await height('u40')) - before)).toBeLessThan(3);
 
     await scroller(page).evaluate((e, to) => (e.scrollTop = to), top);
     await page.locator('[data-item-id="u0"]').waitFor({ state: 'attached' });
@@ -106,7 +101,7 @@ it.each(atLength ? [0, 500] : [0])(
   },
 );
 
-it('a lost connection is restored by itself, and shown content is not rendered again', async () => {
+it('a lost connection is restored automatically, and content that is already shown is not rendered again', async () => {
   stage.history = { ...conversation(0, 3), hasMore: false };
   const page = await stage.visitShared();
   const first = await page.locator('[data-item-id="a0"]').elementHandle();
@@ -128,15 +123,14 @@ it('a tab keeps its draft and its scroll position', async () => {
   await page.mouse.move(500, 300);
   await page.mouse.wheel(0, -1500);
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  await settle(page);
-  const place = await scroller(page).evaluate((e) => e.scrollTop);
+  const place = await steady(page, () => scroller(page).evaluate((e) => e.scrollTop));
   await page.keyboard.press('Control+k');
   await page.getByRole('option', { name: 'Start page' }).click();
   await page.getByRole('main', { name: 'Start' }).waitFor();
   await page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link').click();
   await page.getByRole('log').waitFor();
   expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('Not yet sent');
-  expect(await scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
+  await expect.poll(() => scroller(page).evaluate((e) => e.scrollTop)).toBe(place);
   await page.reload();
   await page.getByRole('log').waitFor();
   await expect
@@ -145,7 +139,7 @@ it('a tab keeps its draft and its scroll position', async () => {
 });
 
 testAtLength(
-  'on a phone the sessions are in a drawer, and nothing is wider than the page',
+  'on a phone, the sessions are in a drawer, and nothing is wider than the page',
   async () => {
     stage.history = { ...conversation(0, 2), hasMore: false };
     const page = await stage.visit({

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { append, approval, begun, ended, message, tool, turn, upsert } from './items.ts';
+import { pauseClock } from './paused-clock.ts';
 import { shareStage, sessionId, stage } from './stage.ts';
 
 shareStage(() => {
@@ -69,7 +70,7 @@ it('TC-7.2b: tool calls render their invocation, and then their result', async (
   expect(await page.getByRole('group', { name: 'Run npm test' }).count()).toBe(1);
 });
 
-it('a turn’s file changes are one line at its end, which opens to show each file', async () => {
+it('the file changes of a turn are one line at the turn’s end, which opens to show each file', async () => {
   const page = await stage.visitShared();
   const path = '/code/shop/src/cart.ts';
   const diffs = [
@@ -112,7 +113,7 @@ it('TC-7.2b: a tool call that failed opens by itself', async () => {
   expect(await card.getByText('exit 1').count()).toBe(1);
 });
 
-it('TC-7.2c: items render independently: updating one does not touch another', async () => {
+it('TC-7.2c: items render independently: updating one item does not change another', async () => {
   const page = await stage.visitShared();
   stage.send(upsert(message('a', 'first')));
   stage.send(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
@@ -128,7 +129,7 @@ it('TC-7.2c: items render independently: updating one does not touch another', a
     await page.locator('[data-item-id="b"]').getByText(content, { exact: true }).waitFor();
   }
   expect(await first.changes()).toBe(0);
-  // A running card shows the seconds; nothing else in the card changes.
+  // A card of a running call shows the seconds, and nothing else in the card changes.
   expect(await card.isConnected()).toBe(true);
 
   const second = await watch(page, '[data-item-id="b"]');
@@ -154,20 +155,24 @@ it('finished blocks of a growing message are not rendered again', async () => {
   expect(await item.locator('strong').innerText()).toBe('bold');
 });
 
-it('a permission request is answered by keyboard', async () => {
-  const page = await stage.visitShared();
+it('a permission request can be answered by keyboard', async () => {
+  const page = await stage.visit();
+  await pauseClock(page);
   stage.send(upsert(tool('call', { toolArguments: { command: 'npm test' } })));
   stage.send(upsert(approval('p1', { callId: 'call' })));
-  await page.getByRole('group', { name: 'Permission: Run npm test' }).waitFor();
-  const seen = Date.now();
+  const request = page.getByRole('group', { name: 'Permission: Run npm test' });
+  await expect.poll(() => page.clock.runFor(20).then(() => request.isVisible())).toBe(true);
   await page.getByRole('textbox', { name: 'Message' }).focus();
-  // Keys pressed before a person can have read the request do not answer it.
+  // Keys that are pressed before a person can have read the request do not answer it.
   await page.keyboard.press('Enter');
-  await page.waitForFunction((time) => Date.now() > time, seen + 600);
-  expect(stage.requests.filter(({ path }) => path.includes('/approval/'))).toEqual([]);
-  await page.keyboard.press('Enter');
+  const answers = () => stage.requests.filter(({ path }) => path.includes('/approval/'));
+  expect(answers()).toEqual([]);
   await expect
-    .poll(() => stage.requests.filter(({ path }) => path.includes('/approval/')))
+    .poll(async () => {
+      await page.clock.runFor(600);
+      await page.keyboard.press('Enter');
+      return answers();
+    })
     .toEqual([
       { method: 'POST', path: `/api/session/${sessionId}/approval/p1`, body: { optionId: 'yes' } },
     ]);
@@ -182,7 +187,7 @@ it('Escape stops a running turn', async () => {
     .toContain(`/api/session/${sessionId}/cancel`);
 });
 
-it('a message is shown at once, and its text is kept when it cannot be sent', async () => {
+it('a message is shown at once, and its text is kept if the message cannot be sent', async () => {
   const page = await stage.visitShared();
   await page.getByRole('textbox', { name: 'Message' }).fill('Now this');
   await page.keyboard.press('Enter');
@@ -203,7 +208,7 @@ it('a message is shown at once, and its text is kept when it cannot be sent', as
   expect(await page.getByRole('log').getByText('Now this').count()).toBe(1);
 });
 
-it('queued messages are shown, edited and removed', async () => {
+it('queued messages are shown, and can be edited and removed', async () => {
   const page = await stage.visitShared();
   const queued = { turnId: 'q1', message: 'Then that', queuedAt: '', state: 'queued' } as const;
   stage.sendInfo({ queue: [queued] });
@@ -247,7 +252,7 @@ it.each([
   ['refusal', 'Stopped: the model refused to continue'],
   ['of_tomorrow', 'Stopped: of_tomorrow'],
 ])(
-  'a turn that stops by %s shows the reason at its end, live and from history',
+  'a turn that stops because of %s shows the reason at its end, both live and from history',
   async (finishReason, sentence) => {
     const page = await stage.visitShared();
     stage.send(upsert(message('a', 'Half of it', { status: 'complete' })));

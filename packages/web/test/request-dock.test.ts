@@ -16,7 +16,7 @@ const options: ApprovalUpsert['options'] = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
 ];
 
-/** A call and its permission request. */
+/** Returns a call and the call's permission request. */
 function wanted(n: number, command: string, rest: Partial<ToolCallUpsert> = {}): UpsertObject[] {
   const call = tool(`c${n}`, { toolArguments: { command }, ...rest });
   const title = `Run ${command}`;
@@ -44,14 +44,14 @@ async function until(page: Page, key: string, count: number): Promise<void> {
     .toBe(count);
 }
 
-/** The server reports that a request was answered. */
+/** Lets the server report that a request was answered. */
 function settle(n: number, command: string, optionId: string): void {
   const outcome = { outcome: 'selected', optionId };
   const [, asked] = wanted(n, command);
   stage.send(upsert({ ...asked, outcome, status: 'complete' } as UpsertObject));
 }
 
-it('a request is docked, wherever it is in the conversation', async () => {
+it('a request is docked above the composer, wherever its call is in the conversation', async () => {
   const words = message('a', 'words\n\n'.repeat(200), { status: 'complete' });
   ask(...wanted(1, 'rm -rf build'), words);
   const page = await stage.visitShared();
@@ -70,10 +70,10 @@ it('a request is docked, wherever it is in the conversation', async () => {
   expect(answers()).toEqual([['p1', { optionId: 'yes' }]]);
   settle(1, 'rm -rf build', 'yes');
   await dock(page).waitFor({ state: 'detached' });
-  expect(await line.getByRole('link').count()).toBe(0);
+  await expect.poll(() => line.getByRole('link').count()).toBe(0);
 });
 
-it('each of twelve waiting requests is shown with its content, and any can be answered', async () => {
+it('each of twelve waiting requests is shown with its content, and each can be answered', async () => {
   const commands = Array.from({ length: 12 }, (_, n) => `rm -rf folder-${n + 1}`);
   ask(...commands.flatMap((command, n) => wanted(n + 1, command)));
   const page = await stage.visitShared();
@@ -94,10 +94,10 @@ it('each of twelve waiting requests is shown with its content, and any can be an
   await dock(page).getByText('rm -rf folder-1', { exact: true }).last().waitFor();
 });
 
-it('a key pressed at the moment when a request, or the next one, is docked answers nothing', async () => {
+it('a key that is pressed at the moment when a request is docked answers nothing, even if it is the next request', async () => {
   const page = await stage.visitShared();
   await composer(page).focus();
-  // Plays a person whose Enter was meant for something else.
+  // Plays a person who presses Enter for another purpose.
   await page.evaluate(() => {
     const pressed: string[] = [];
     Object.assign(window, { pressed });
@@ -128,7 +128,7 @@ it('a key pressed at the moment when a request, or the next one, is docked answe
   expect(pressed).toEqual(['Permission: Run one', 'Permission: Run two']);
 });
 
-testAtLength('a key that is pressed twice answers once', async () => {
+testAtLength('a key that is pressed twice sends only one answer', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visitShared();
   await composer(page).focus();
@@ -139,7 +139,7 @@ testAtLength('a key that is pressed twice answers once', async () => {
   expect(answers()).toHaveLength(1);
 });
 
-it('the buttons show that an answer by key is on its way, until the server answers', async () => {
+it('after a key has answered, the buttons show that the answer is being sent, until the server replies', async () => {
   ask(...wanted(1, 'npm test'));
   const page = await stage.visitShared();
   const arrived = Promise.withResolvers<object>();
@@ -153,7 +153,7 @@ it('the buttons show that an answer by key is on its way, until the server answe
   await expect.poll(() => dock(page).count()).toBe(0);
 });
 
-it('a key can answer again after its answer was refused', async () => {
+it('after the server has refused an answer, a key can answer again', async () => {
   ask(...wanted(1, 'one'));
   let refuses = true;
   stage.refuse = (path) =>
@@ -202,7 +202,7 @@ it('in a read-only session, a request is not announced as waiting above a compos
   expect(await page.getByRole('link', { name: /Waiting for you/ }).count()).toBe(0);
 });
 
-it('no key answers while another window is in front', async () => {
+it('no key answers while the focus is in another window', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visitShared();
   await dock(page).waitFor();
@@ -220,12 +220,12 @@ it('no key answers while another window is in front', async () => {
   await until(page, 'Enter', 1);
 });
 
-it('Enter with a draft in the composer sends the draft, and allows nothing', async () => {
+it('if the composer contains a draft, Enter sends the draft, and allows nothing', async () => {
   ask(...wanted(1, 'one'));
   stage.answer = (_, path) => (path.endsWith('/send') ? { turnId: 't2', queued: true } : undefined);
   const page = await stage.visitShared();
   await dock(page).waitFor();
-  // Wait for longer than it takes to read the request: a key would now answer it.
+  // Wait for longer than it takes to read the request, because a key would only then answer it.
   const from = Date.now();
   await expect.poll(() => Date.now() - from).toBeGreaterThan(700);
   await composer(page).fill('Also this');
@@ -236,7 +236,7 @@ it('Enter with a draft in the composer sends the draft, and allows nothing', asy
   expect(answers()).toEqual([]);
 });
 
-it('typed text is sent as the note of a refusal, and leaves the composer', async () => {
+it('typed text is sent as the note of a rejection, and disappears from the composer', async () => {
   ask(...wanted(1, 'npm install left-pad'));
   const page = await stage.visitShared();
   await dock(page).getByRole('button', { name: 'Reject with a note' }).click();
@@ -247,7 +247,7 @@ it('typed text is sent as the note of a refusal, and leaves the composer', async
   await expect.poll(() => composer(page).inputValue()).toBe('');
 });
 
-it('an allowing answer can carry the typed text as a note, if the agent takes notes', async () => {
+it('if the agent accepts notes, the typed text can also be sent as a note with an answer that allows', async () => {
   const title = 'Plan';
   const start = { optionId: 'yes', name: 'Start', kind: 'allow_once', takesNote: true } as const;
   const [, , no] = options;
@@ -264,7 +264,7 @@ it('an allowing answer can carry the typed text as a note, if the agent takes no
   await expect.poll(answers).toEqual([['p1', { optionId: 'yes', note: 'Use oak.' }]]);
 });
 
-it('the answers of a request are one row, even with a long answer and with a note', async () => {
+it('the answers of a request are in one row, even with a long answer and with a note', async () => {
   const always = {
     optionId: 'always',
     name: 'Always allow all commands that begin with `npm test` and `rm -rf build` in this project',
@@ -286,10 +286,10 @@ it('the answers of a request are one row, even with a long answer and with a not
     return new Set(middles).size;
   };
   await dock(page).getByRole('button', { name: 'Reject with a note' }).waitFor();
-  expect(await rows()).toBe(1);
+  await expect.poll(rows).toBe(1);
   await composer(page).fill('Only the tests.');
   await dock(page).getByRole('button', { name: 'Allow with this note' }).waitFor();
-  expect(await rows()).toBe(1);
+  await expect.poll(rows).toBe(1);
 });
 
 it('a note that the server refuses stays in the composer', async () => {
@@ -303,7 +303,7 @@ it('a note that the server refuses stays in the composer', async () => {
   expect(await composer(page).inputValue()).toBe('Because.');
 });
 
-it('an agent that takes no notes has no button for a note', async () => {
+it('if an agent accepts no notes, there is no button for a note', async () => {
   ask(approval('p1'));
   const page = await stage.visitShared();
   await composer(page).fill('Because.');
@@ -311,7 +311,7 @@ it('an agent that takes no notes has no button for a note', async () => {
   expect(await dock(page).getByRole('button', { name: /note/ }).count()).toBe(0);
 });
 
-it('a long diff takes at most 40 % of the height, and scrolls by keyboard', async () => {
+it('a long diff uses at most 40 % of the height, and can be scrolled by keyboard', async () => {
   const long = (what: string) => Array.from({ length: 90 }, (_, n) => `${what} ${n}`).join('\n');
   const diffs = [{ path: '/code/shop/a.ts', oldText: long('old'), newText: long('new') }];
   ask(...wanted(1, 'x', { kind: 'edit', title: 'Edit a.ts', diffs }));
@@ -325,7 +325,7 @@ it('a long diff takes at most 40 % of the height, and scrolls by keyboard', asyn
   await expect.poll(() => asked.evaluate((element) => element.scrollTop)).toBeGreaterThan(50);
 });
 
-it('a subagent’s request is docked with its own call', async () => {
+it('a subagent’s request is docked together with the call that it is about', async () => {
   ask(
     tool('task', { toolName: 'Task', kind: 'other', toolArguments: { description: 'Look' } }),
     ...wanted(1, 'npm view x', { parentCallId: 'task' }),
@@ -334,7 +334,7 @@ it('a subagent’s request is docked with its own call', async () => {
   await dock(page).getByText('npm view x', { exact: true }).last().waitFor();
 });
 
-it('a request answered elsewhere leaves a note, and the focus moves to the composer', async () => {
+it('if a request is answered elsewhere, a note says so, and the focus moves to the composer', async () => {
   ask(...wanted(1, 'one'));
   const page = await stage.visitShared();
   await dock(page).getByRole('button', { name: 'Allow', exact: true }).focus();
@@ -348,31 +348,35 @@ it('a request answered elsewhere leaves a note, and the focus moves to the compo
 });
 
 it.each(atLength ? (['light', 'dark'] as const) : (['dark'] as const))(
-  'on a phone the whole dock fits (%s)',
+  'on a phone, the whole dock fits on the screen (%s)',
   async (colorScheme) => {
     const long = `npm run deploy -- --target=${'production-'.repeat(30)} && echo ${'x'.repeat(300)}`;
     ask(...wanted(1, long), ...wanted(2, 'two'));
     const page = await stage.visit({ ...phone, colorScheme });
     await dock(page).getByText('1 of 2').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    // The height that an open keyboard leaves.
+    // This is the height that is left when the keyboard is open.
     await page.setViewportSize({ width: 390, height: 480 });
-    const inSight = (locator: ReturnType<Page['locator']>) =>
-      locator.evaluate((element) => {
-        const { top, bottom } = element.getBoundingClientRect();
-        return top >= 0 && bottom <= innerHeight;
-      });
+    const expectInSight = async (locator: ReturnType<Page['locator']>) => {
+      const isInSight = () =>
+        locator.evaluate((element) => {
+          const { top, bottom } = element.getBoundingClientRect();
+          return top >= 0 && bottom <= innerHeight;
+        });
+      await expect.poll(isInSight).toBe(true);
+    };
     for (const name of ['Allow', 'Reject', 'Reject with a note', 'Always allow npm test']) {
-      expect(await inSight(dock(page).getByRole('button', { name, exact: true }))).toBe(true);
+      await expectInSight(dock(page).getByRole('button', { name, exact: true }));
     }
-    expect(await inSight(composer(page))).toBe(true);
+    await expectInSight(composer(page));
     await dock(page).getByRole('button', { name: 'Allow', exact: true }).tap();
     await expect.poll(answers).toEqual([['p1', { optionId: 'yes' }]]);
-    expect(stage.requests.at(-1)?.path).toContain(sessionId);
+    const answered = stage.requests.filter(({ path }) => path.includes('/approval/'));
+    expect(answered.map(({ path }) => path)).toEqual([expect.stringContaining(sessionId)]);
   },
 );
 
-it('a request’s description is docked with it', async () => {
+it('a request’s description is docked together with the request', async () => {
   const description = '1. Look at the loader\n2. **Change** it';
   ask(approval('p1', { title: 'Would you like to proceed?', description, options }));
   const page = await stage.visitShared();

@@ -38,7 +38,7 @@ const dialog = (page: Page) => page.getByRole('dialog', { name: 'Restore files' 
 const asked = () =>
   stage.requests.flatMap(({ path, body }) => (path.endsWith('/rewind') ? [body] : []));
 
-it('files are changed back once the list of files is confirmed', async () => {
+it('files are changed back when the person has confirmed the list of files', async () => {
   const page = await stage.visitShared();
   await ask(page);
   const list = dialog(page).getByRole('listitem');
@@ -51,7 +51,7 @@ it('files are changed back once the list of files is confirmed', async () => {
   expect(asked().slice(1)).toEqual([{ turnId: 't1' }]);
 });
 
-it('nothing is changed if the dialog is cancelled, or if nothing differs', async () => {
+it('if the dialog is cancelled, or if nothing differs, no file is changed', async () => {
   const page = await stage.visitShared();
   await ask(page);
   await button(page, 'Restore 2 files').waitFor();
@@ -67,25 +67,30 @@ it('nothing is changed if the dialog is cancelled, or if nothing differs', async
   expect(asked()).toEqual(Array.from({ length: 2 }, () => ({ turnId: 't1', dryRun: true })));
 });
 
-testAtLength('a refusal shows the reason, before and after the confirmation', async () => {
-  const page = await stage.visitShared();
-  await ask(page);
-  await button(page, 'Restore 2 files').waitFor();
-  const code = 'NO_CHECKPOINT';
-  stage.refuse = (path) =>
-    path.endsWith('/rewind') ? { code, message: 'There are no copies.' } : undefined;
-  await button(page, 'Restore 2 files').click();
-  await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
-  await button(page, 'Cancel').click();
-  await ask(page);
-  await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
-});
+testAtLength(
+  'if the server refuses, the reason is shown, both before and after the confirmation',
+  async () => {
+    const page = await stage.visitShared();
+    await ask(page);
+    await button(page, 'Restore 2 files').waitFor();
+    const code = 'NO_CHECKPOINT';
+    stage.refuse = (path) =>
+      path.endsWith('/rewind') ? { code, message: 'There are no copies.' } : undefined;
+    await button(page, 'Restore 2 files').click();
+    await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
+    await button(page, 'Cancel').click();
+    await ask(page);
+    await dialog(page).getByRole('alert').getByText('There are no copies.').waitFor();
+  },
+);
 
-it('changing files back is offered only for turns that a person began, of agents that can do it', async () => {
+it('changing files back is offered only for turns that a person began, and only if the agent supports it', async () => {
   const page = await stage.visitShared();
   await button(page, 'Restore files to before this turn').waitFor();
-  // A server turn shows only its message, without buttons.
-  expect(await page.locator('[data-turn-id="t2"]').innerText()).toBe('A word of the system.');
+  // A turn of the server shows only its message, without buttons.
+  await expect
+    .poll(() => page.locator('[data-turn-id="t2"]').innerText())
+    .toBe('A word of the system.');
   stage.answer = () => undefined;
   await page.goto(new URL(`/session/${sessionId}`, page.url()).href);
   await page.reload();

@@ -60,7 +60,7 @@ it.each([
   { width: 390, height: 760, colorScheme: 'light' as const, hasTouch: true },
   { width: 390, height: 760, colorScheme: 'dark' as const, hasTouch: true },
 ])(
-  'a script is one card with its code, its calls and its result: %j',
+  'a script is shown as one card with its code, its calls and its result: %j',
   async ({ width, height, colorScheme, hasTouch }) => {
     holds([call(), script(), search, command, question()]);
     const page = await stage.visit({ viewport: { width, height }, colorScheme, hasTouch });
@@ -68,7 +68,7 @@ it.each([
       .getByRole('link', { name: /Waiting for you/ })
       .first()
       .waitFor();
-    // The card contains the script and its calls, and there are no further rows for them.
+    // The card contains the script and its calls. There must be no further rows for them.
     expect(await log(page).locator(':scope [data-row] > [data-item-id]').count()).toBe(2);
     await card(page).getByRole('group', { name: 'Search loadConfig' }).waitFor();
     await card(page).getByRole('group', { name: 'Run npm test' }).waitFor();
@@ -77,7 +77,7 @@ it.each([
     const fold = card(page).getByRole('button', { name: 'Code, 6 lines' });
     await (hasTouch ? fold.tap() : fold.click());
     expect(await codeOf(page).innerText()).toBe(code);
-    // Coloured like other code.
+    // The code has the colours of its language.
     await codeOf(page).locator('span[class]').first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
 
@@ -97,7 +97,7 @@ it.each([
   },
 );
 
-it('a script’s card and its code open and close by keys', async () => {
+it('a script’s card and its code can be opened and closed by keys', async () => {
   holds([call({ ...done, toolOutput: '4' }), script({ ...done, toolOutput: '4' }), search], {
     status: 'complete',
     endedAt: 2_000,
@@ -114,7 +114,7 @@ it('a script’s card and its code open and close by keys', async () => {
   expect(await codeOf(page).count()).toBe(0);
 });
 
-it('the question of a script’s call is answered in the dock, and the card links to it', async () => {
+it('the question of a script’s call is answered in the dock, and the script’s card contains a link to it', async () => {
   holds([call(), script(), search, command, question()]);
   const page = await stage.visitShared();
   await card(page).getByRole('button').first().click();
@@ -128,7 +128,7 @@ it('the question of a script’s call is answered in the dock, and the card link
     .toContainEqual(expect.stringMatching(/approval\/p$/));
 });
 
-it('a script that fails opens by itself, with its error', async () => {
+it('the card of a script that fails opens by itself and shows the error', async () => {
   const error = 'SCRIPT_FAILED: Error: No such file. (line 3)';
   const problem = { errorCode: 'SCRIPT_FAILED', errorMessage: 'Error: No such file. (line 3)' };
   holds(
@@ -141,7 +141,7 @@ it('a script that fails opens by itself, with its error', async () => {
   const page = await stage.visitShared();
   await card(page).getByRole('img', { name: 'failed' }).waitFor();
   await card(page).getByText(error).waitFor();
-  // The error is shown once, and not for both the call and the script.
+  // The error must be shown only once, and not for both the call and the script.
   expect((await log(page).innerText()).match(/No such file/g)).toHaveLength(1);
 });
 
@@ -159,7 +159,7 @@ it('a stopped script is shown as stopped', async () => {
   expect(await card(page).getByRole('img', { name: 'failed' }).count()).toBe(0);
 });
 
-it('a search that finds the script leads to its card', async () => {
+it('a search hit in a script leads to the script’s card', async () => {
   holds([call(done), script(done), search], { status: 'complete', endedAt: 2_000 });
   const page = await stage.visit({}, `/session/${sessionId}#item-run:script`);
   await log(page).locator('[data-found="true"]').getByText('const files').first().waitFor();

@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { message, tool, turn } from './items.ts';
 import { openStage, otherSession, sessionId, stage } from './stage.ts';
+import { steady } from './steady.ts';
 
 openStage(() => {
   stage.others = [otherSession('o1', { title: 'A needle in the title' }), otherSession('o2')];
@@ -37,7 +38,7 @@ const address = (page: Page) => {
   return pathname + hash;
 };
 
-/** Turns with a question and an answer each. */
+/** Returns turns with a question and an answer each. */
 function conversation(from: number, to: number) {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   const entries = numbers.flatMap((n): UpsertObject[] => [
@@ -51,7 +52,7 @@ function conversation(from: number, to: number) {
   return { entries, turns, cursor: `t${to}:0` };
 }
 
-/** A conversation of 60 turns in three pages. */
+/** Makes a conversation of 60 turns in three pages. */
 function manyPages(): void {
   stage.history = { ...conversation(40, 60), hasMore: true, before: 'mark-40' };
   stage.answer = (_, path) => {
@@ -65,10 +66,10 @@ function manyPages(): void {
 const focusedItem = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute('data-item-id'));
 
-it('titles come first, then hits in conversations, by session and with the words marked', async () => {
+it('hits in titles come first, then hits in conversations, by session and with the words marked', async () => {
   find(hit('a1', 'the NEEDLE lies here'), hit('c1', 'needles', { type: 'function_call_output' }));
   const page = await stage.visit({}, '/');
-  // The clock is paused, so that a busy machine causes no typing pause between the keys.
+  // The clock is paused, so that there is no pause in typing between the keys even on a busy machine.
   await page.clock.pauseAt(Date.now() + 60_000);
   await field(page).pressSequentially('needle');
   await page.clock.resume();
@@ -81,11 +82,11 @@ it('titles come first, then hits in conversations, by session and with the words
     .allInnerTexts();
   expect(names[0]).toContain('A needle in the title');
   expect(names).toHaveLength(3);
-  // Text typed without a pause causes one search.
+  // Text that is typed without a pause must cause only one search.
   expect(searches()).toEqual(['needle']);
 });
 
-it('a search shows that it is running, that it failed and can be retried, and that nothing was found', async () => {
+it('the page shows that a search is running, that it failed and can be retried, and that it found nothing', async () => {
   const answered = Promise.withResolvers<SearchResult>();
   stage.answer = (_, path) => (path.startsWith('/api/search') ? answered.promise : undefined);
   const page = await stage.visit({}, '/');
@@ -104,7 +105,7 @@ it('a search shows that it is running, that it failed and can be retried, and th
   await expect.poll(() => results(page).count()).toBe(0);
 });
 
-it('late results of a cancelled search are not shown', async () => {
+it('results of a cancelled search that arrive late are not shown', async () => {
   const late = Promise.withResolvers<SearchResult>();
   stage.answer = (_, path) => {
     if (path.startsWith('/api/search?q=one&')) return late.promise;
@@ -120,7 +121,7 @@ it('late results of a cancelled search are not shown', async () => {
   expect(await results(page).getByRole('link').allInnerTexts()).toEqual(['two']);
 });
 
-it('a hit opens its session at the item, however many pages back; the item’s address does the same, and Back returns', async () => {
+it('a hit opens its session at the item, however many pages back the item is; the item’s address does the same, and Back returns', async () => {
   manyPages();
   find(hit('a3', 'Answer 3'));
   const page = await stage.visit({}, '/');
@@ -131,10 +132,10 @@ it('a hit opens its session at the item, however many pages back; the item’s a
   await page.keyboard.press('Enter');
   const found = page.locator('[data-item-id="a3"]');
   await found.and(page.locator('[data-found]')).waitFor();
-  expect(address(page)).toBe(`/session/${sessionId}#item-a3`);
+  await expect.poll(() => address(page)).toBe(`/session/${sessionId}#item-a3`);
   await expect.poll(() => focusedItem(page)).toBe('a3');
   await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
-  const box = await found.boundingBox();
+  const box = await steady(page, () => found.boundingBox());
   expect(box?.y).toBeGreaterThan(40);
   expect(box?.y).toBeLessThan(600);
 
@@ -148,7 +149,7 @@ it('a hit opens its session at the item, however many pages back; the item’s a
   await expect.poll(() => focusedItem(other)).toBe('a3');
 });
 
-it('folded content opens for its hit: a read in a run, the output of a call below another call', async () => {
+it('folded content opens for its hit: a read in a run of reads, and the output of a call below another call', async () => {
   const below = { turnId: 't1', status: 'complete', parentCallId: 'task' } as const;
   const read = { toolName: 'Read', kind: 'read', status: 'complete' } as const;
   stage.history = {
@@ -176,7 +177,7 @@ it('folded content opens for its hit: a read in a run, the output of a call belo
   await page.locator('[data-item-id="inner"]').getByText('a needle').waitFor();
 });
 
-it('an item that is in no page is reported as missing', async () => {
+it('an item that is on no page is reported as missing', async () => {
   manyPages();
   const page = await stage.visit({}, `/session/${sessionId}#item-gone`);
   await page.getByRole('alert').getByText('not in this conversation').waitFor();
@@ -184,7 +185,7 @@ it('an item that is in no page is reported as missing', async () => {
   await expect.poll(() => page.getByRole('alert').count()).toBe(0);
 });
 
-it('the palette finds sessions, then hits in conversations, and opens them by keys', async () => {
+it('the palette finds sessions, then hits in conversations, and both can be opened by keys', async () => {
   stage.history = { ...conversation(0, 20), hasMore: false };
   // The server also finds words with other accents; the palette must not filter them out.
   find(hit('a2', 'Answer 2 with a néedle'));
@@ -198,10 +199,10 @@ it('the palette finds sessions, then hits in conversations, and opens them by ke
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect.poll(() => focusedItem(page)).toBe('a2');
-  expect(await page.getByRole('dialog').count()).toBe(0);
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });
 
-testAtLength('on a phone a tap on a hit closes the drawer and shows the hit', async () => {
+testAtLength('on a phone, a tap on a hit closes the drawer and shows the hit', async () => {
   manyPages();
   find(hit('a25', 'Answer 25'));
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -213,7 +214,7 @@ testAtLength('on a phone a tap on a hit closes the drawer and shows the hit', as
   await expect.poll(() => focusedItem(page)).toBe('a25');
 });
 
-/** Texts that are marked in the conversation. */
+/** Returns the texts that are marked in the conversation. */
 const markedTexts = (page: Page) =>
   page.evaluate(() =>
     [...(CSS.highlights.get('found') ?? [])].map((range) =>
@@ -246,7 +247,7 @@ it('the matched words are visible in the sidebar, in the palette, and in the ope
     expect(isHit).toBe(true);
   };
   await isInside(link);
-  // The text takes two whole lines, and no part of a third line is visible.
+  // The text must fill two whole lines, and no part of a third line may be visible.
   const lines = link.locator('span').first();
   const height = (await lines.boundingBox())!.height;
   const lineHeight = await lines.evaluate((one) =>
@@ -255,10 +256,12 @@ it('the matched words are visible in the sidebar, in the palette, and in the ope
   expect(height).toBeLessThanOrEqual(2 * lineHeight + 1);
   await link.click();
   await expect.poll(() => markedTexts(page)).toEqual(['Needle']);
-  const top = await page.evaluate(() => {
-    const [range] = CSS.highlights.get('found') ?? [];
-    return range instanceof Range ? range.getBoundingClientRect().top : -1;
-  });
+  const topOfMark = () =>
+    page.evaluate(() => {
+      const [range] = CSS.highlights.get('found') ?? [];
+      return range instanceof Range ? range.getBoundingClientRect().top : -1;
+    });
+  const top = await steady(page, topOfMark);
   expect(top).toBeGreaterThan(42);
   expect(top).toBeLessThan(820);
 

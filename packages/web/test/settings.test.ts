@@ -22,7 +22,7 @@ const composer = (page: Page) => page.getByRole('form', { name: 'Composer' });
 const settings = (page: Page) => composer(page).getByRole('combobox');
 const sent = () => stage.requests.filter(({ path }) => path.endsWith('/config'));
 
-testAtLength('an agent without settings and commands shows none', async () => {
+testAtLength('if an agent offers no settings and no commands, none are shown', async () => {
   const page = await stage.visitShared();
   expect(await settings(page).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'More settings' }).count()).toBe(0);
@@ -33,13 +33,12 @@ testAtLength('an agent without settings and commands shows none', async () => {
   );
 });
 
-it('settings appear, change and disappear in the middle of a session', async () => {
+it('settings can appear, change and disappear in the middle of a session', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto'), { category: 'mode' });
   const search = option('Search', choices('On', 'Off'));
   stage.sendInfo({ configOptions: [mode, search, option('Empty', [])] });
-  await settings(page).first().waitFor();
-  expect(await settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
+  await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Ask', 'Search:\nOn']);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
   await expect.poll(() => settings(page).allInnerTexts()).toEqual(['Auto']);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'its own' }] });
@@ -48,7 +47,7 @@ it('settings appear, change and disappear in the middle of a session', async () 
   await expect.poll(() => settings(page).count()).toBe(0);
 });
 
-it('the mode is legible beside long settings, even while the agent works', async () => {
+it('the mode can be read beside long settings, even while the agent works', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
@@ -63,11 +62,10 @@ it('the mode is legible beside long settings, even while the agent works', async
   });
   await page.getByRole('button', { name: 'Stop' }).first().waitFor();
   const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
-  await mode.waitFor();
-  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  await expect.poll(() => mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
-it('all settings that the bar shows are legible while the agent works', async () => {
+it('all settings that the bar shows can be read while the agent works', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, state: 'running' } };
   stage.history = begun('Go');
   const page = await stage.visit({ viewport: { width: 1400, height: 900 } });
@@ -90,13 +88,14 @@ it('all settings that the bar shows are legible while the agent works', async ()
   await page.getByRole('button', { name: 'More settings' }).waitFor();
   await settings(page).getByText('Ask first', { exact: true }).waitFor();
   const values = settings(page).locator('span', { hasNotText: ':' });
-  const cut = await values.evaluateAll((all) =>
-    all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
-  );
-  expect(cut).toEqual([]);
+  const cut = () =>
+    values.evaluateAll((all) =>
+      all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
+    );
+  await expect.poll(cut).toEqual([]);
 });
 
-it('the mode is legible beside a long model on a phone', async () => {
+it('on a phone, the mode can be read beside a long model name', async () => {
   const page = await stage.visit({ viewport: { width: 390, height: 844 } });
   stage.sendInfo({
     configOptions: [
@@ -106,11 +105,10 @@ it('the mode is legible beside a long model on a phone', async () => {
     ],
   });
   const mode = page.getByRole('combobox', { name: 'Mode' }).getByText('Accept edits');
-  await mode.waitFor();
-  expect(await mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  await expect.poll(() => mode.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
 });
 
-it('a choice is shown at once, and undone if the agent refuses it', async () => {
+it('a choice is shown at once, and is undone if the agent refuses it', async () => {
   const page = await stage.visitShared();
   const mode = option('Mode', choices('Ask', 'Auto', 'Full'), { category: 'mode' });
   stage.sendInfo({ configOptions: [mode] });
@@ -121,7 +119,7 @@ it('a choice is shown at once, and undone if the agent refuses it', async () => 
   await choose('Auto');
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
   const path = `/api/session/${sessionId}/config`;
-  expect(sent()).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
+  await expect.poll(sent).toEqual([{ method: 'POST', path, body: { id: 'mode', value: 'auto' } }]);
   stage.sendInfo({ configOptions: [{ ...mode, currentValue: 'auto' }] });
 
   stage.refuse = (at) =>
@@ -131,7 +129,7 @@ it('a choice is shown at once, and undone if the agent refuses it', async () => 
   await expect.poll(() => settings(page).innerText()).toBe('Auto');
 });
 
-it('in a long list a choice is found by words of its name and group', async () => {
+it('in a long list, a choice is found by words of its name and of its group', async () => {
   const page = await stage.visitShared();
   const options = ['Ada', 'Bob'].flatMap((group) =>
     Array.from({ length: 30 }, (_, n) => ({ value: `${group}/${n}`, name: `Model ${n}`, group })),
@@ -147,7 +145,7 @@ it('in a long list a choice is found by words of its name and group', async () =
   await expect.poll(() => settings(page).innerText()).toBe('Model 17');
 });
 
-testAtLength('short lists also have their groups', async () => {
+testAtLength('short lists also show the names of their groups', async () => {
   const page = await stage.visitShared();
   const options = [{ value: 'x', name: 'X' }, ...choices('A', 'B')].map((choice, index) =>
     index === 0 ? choice : { ...choice, group: 'Letters' },
@@ -160,7 +158,7 @@ testAtLength('short lists also have their groups', async () => {
   expect(await page.getByRole('option').count()).toBe(3);
 });
 
-it('a model that is not listed is chosen by its id, by keyboard, mouse or touch', async () => {
+it('a model that is not listed can be chosen by its id, by keyboard, mouse or touch', async () => {
   const page = await stage.visit({ hasTouch: true });
   const model = option('Model', [], {
     category: 'model',
@@ -192,15 +190,15 @@ it('a model that is not listed is chosen by its id, by keyboard, mouse or touch'
   await expect.poll(() => page.getByRole('option').allInnerTexts()).toEqual(['glm']);
 });
 
-it('many settings are behind one button, all reachable by keyboard, on pages of any width', async () => {
+it('on a page of any width, many settings are behind one button, and all of them can be reached by keyboard', async () => {
   const names = ['Model', 'Mode', 'Thinking', 'Search', 'Sandbox', 'Persona', 'Depth'];
   const configOptions = names.map((name) => option(name, choices('Rather long', 'Short')));
   const page = await stage.visit({ viewport: { width: 390, height: 844 } });
   stage.sendInfo({ configOptions });
   const more = page.getByRole('button', { name: 'More settings' });
   await more.waitFor();
-  expect(await settings(page).count()).toBe(1);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await expect.poll(() => settings(page).count()).toBe(1);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await more.focus();
   await page.keyboard.press('Enter');
   const rest = page.getByRole('dialog', { name: 'More settings' });
@@ -209,7 +207,7 @@ it('many settings are behind one button, all reachable by keyboard, on pages of 
   await expect.poll(sent).toMatchObject([{ body: { id: 'depth', value: 'short' } }]);
 });
 
-it('commands show their hint until their argument is typed', async () => {
+it('a command shows its hint until its argument is typed', async () => {
   const page = await stage.visitShared();
   const compact = { name: 'compact', description: 'Shorten it', hint: 'what to keep' };
   stage.sendInfo({ commands: [compact] });
@@ -240,7 +238,7 @@ const agents: AgentInfo[] = [
   },
 ];
 
-/** Sets up three sessions, each of another agent; Codex's is active. */
+/** Sets up three sessions, each of another agent. The session of Codex is active. */
 function withAgents(): void {
   const { session } = stage.info;
   stage.info = { ...stage.info, session: { ...session, cliType: 'codex' } };
@@ -257,7 +255,7 @@ function withAgents(): void {
   };
 }
 
-it('each session has the mark of its agent, in the sidebar and in its tab', async () => {
+it('each session shows the mark of its agent, in the sidebar and in its tab', async () => {
   withAgents();
   const page = await stage.visit();
   const sidebar = page.getByRole('navigation', { name: 'Sessions', exact: true });
@@ -267,14 +265,14 @@ it('each session has the mark of its agent, in the sidebar and in its tab', asyn
     await row.getByRole('img', { name, exact: true }).waitFor();
   }
   const tab = page.getByRole('navigation', { name: 'Open sessions' }).getByRole('link');
-  expect(await tab.getByRole('img', { name: 'Codex' }).count()).toBe(1);
+  await expect.poll(() => tab.getByRole('img', { name: 'Codex' }).count()).toBe(1);
   const drawn = await sidebar
     .locator('svg[data-agent]')
     .evaluateAll((found) => found.map((mark) => mark.innerHTML.replace(/<title>.*<\/title>/, '')));
   expect(new Set(drawn).size).toBe(3);
 });
 
-it('a new session offers every agent, and folds those that are not set up, with the reason', async () => {
+it('a new session offers every agent, and folds the agents that are not set up, with the reason', async () => {
   withAgents();
   const page = await stage.visit();
   const asked = page.waitForResponse('**/api/agents');
@@ -292,7 +290,7 @@ it('a new session offers every agent, and folds those that are not set up, with 
   await expect.poll(() => dialog.getByText('Not set up').count()).toBe(0);
 });
 
-it('a session whose agent is not ready shows that before anything is typed', async () => {
+it('if an agent is not ready, its sessions show this before the person types anything', async () => {
   withAgents();
   stage.history = { entries: [], turns: [], cursor: '', hasMore: false };
   const page = await stage.visit();
@@ -303,7 +301,7 @@ it('a session whose agent is not ready shows that before anything is typed', asy
   await notice.waitFor({ state: 'detached' });
 });
 
-it('a session shows that its agent is not ready until the agent has answered', async () => {
+it('a session shows that its agent is not ready, until the agent has answered for the first time', async () => {
   withAgents();
   const failed = { code: 'AUTHENTICATION_FAILED', message: '401' };
   const ended = { status: 'error', endedAt: 1, error: failed } as const;
@@ -311,11 +309,11 @@ it('a session shows that its agent is not ready until the agent has answered', a
   const page = await stage.visit();
   await page.getByRole('status').filter({ hasText: 'Codex is not ready' }).waitFor();
   const note = page.getByRole('group', { name: 'Codex could not sign in' });
-  // No turn of the agent exists, so only sending again is offered, and no fork or rewind.
+  // The agent has made no turn, so the page offers only to send again, and offers no fork or rewind.
   expect(await note.getByRole('button').allInnerTexts()).toEqual(['Send again']);
 });
 
-it('a turn that failed without a sign-in shows which agent needs it, and what to do', async () => {
+it('a turn that failed because the agent is not signed in shows which agent this is, and what to do', async () => {
   withAgents();
   const error = { code: 'AUTH_REQUIRED', message: 'Its ways to sign in: a browser; a key.' };
   stage.history = {
@@ -338,7 +336,7 @@ it('a turn that failed without a sign-in shows which agent needs it, and what to
     });
 });
 
-it('the usage limits of the agent’s account are shown below the composer, with their use and the time of reset', async () => {
+it('the usage limits of the agent’s account are shown below the composer, with the used share and the time of the reset', async () => {
   const page = await stage.visitShared();
   const windows = page.getByRole('list', { name: 'Usage limits' });
   expect(await windows.count()).toBe(0);

@@ -1,6 +1,7 @@
-/** The dialog with a session's setup. */
+/** Tests the dialog with a session's setup. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import { sendCommand } from './page-command.ts';
 import { openStage, sessionId, stage } from './stage.ts';
 
 openStage();
@@ -36,30 +37,27 @@ beforeEach(() => {
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Status and setup' });
 const part = (page: Page, name: string) => dialog(page).getByRole('region', { name });
 
-async function type(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.fill(text);
-  await composer.press('Enter');
-}
-
-it('/status shows the facts of the agent, the settings and the MCP servers, and is not sent to the agent', async () => {
+it('/status shows the facts about the agent, the settings and the MCP servers, and is not sent to the agent', async () => {
   const page = await stage.visit();
-  await type(page, '/status');
+  await sendCommand(page, '/status');
   const facts = dialog(page).getByRole('list', { name: 'Status' });
   await facts.getByText('1.2.3').waitFor();
   await facts.getByText('MCP server files').waitFor();
-  // The list is higher than one line: a list that has shrunk to one line would count as visible as well.
-  const { height = 0 } = (await facts.boundingBox()) ?? {};
-  const { height: row = 0 } = (await facts.getByRole('listitem').first().boundingBox()) ?? {};
-  expect(height).toBeGreaterThan(row);
+  // The list must be higher than one line, because a list that has shrunk to one line would also count as visible.
+  const isHigher = async () => {
+    const { height = 0 } = (await facts.boundingBox()) ?? {};
+    const { height: row = 0 } = (await facts.getByRole('listitem').first().boundingBox()) ?? {};
+    return height > row;
+  };
+  await expect.poll(isHigher).toBe(true);
   expect(await part(page, 'Skills').innerText()).toContain('None.');
   expect(await part(page, 'Hooks').innerText()).toMatch(/U\+202E[^]*Not in force/);
   expect(stage.requests.filter(({ path }) => path.endsWith('/send'))).toEqual([]);
 });
 
-it('/hooks scrolls to the hooks at once, below any number of rules', async () => {
+it('/hooks scrolls to the hooks at once, even if there are many rules above them', async () => {
   const page = await stage.visit();
-  await type(page, '/hooks');
+  await sendCommand(page, '/hooks');
   await part(page, 'Hooks').getByText('Not in force').waitFor();
   const isShown = async () => {
     const box = await part(page, 'Hooks').boundingBox();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Scrolls a docked request to its end, as a person must before anything can be allowed. */
+/** Scrolls a docked request to its end, as a person must do before anything can be allowed. */
 export async function showAll(page: Page): Promise<void> {
   const dock = page.getByRole('region', { name: 'Waiting for you' });
   const region = dock.getByRole('region', { name: 'What is asked' });
@@ -13,7 +13,5 @@ export async function showAll(page: Page): Promise<void> {
       return more !== null;
     });
   while (await isLeft());
-  await dock
-    .getByRole('button', { name: /^Show (?:all of it|the next part)$/ })
-    .waitFor({ state: 'detached' });
+  await dock.getByRole('button', { name: /^Show (?:all|more)$/ }).waitFor({ state: 'detached' });
 }

@@ -1,4 +1,4 @@
-/** A permission request shows all of its content: hidden characters, and its end. */
+/** Tests that a permission request shows all of its content: its hidden characters, and its end. */
 import { testAtLength } from '@liminal/testkit/at-length';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import type { Page } from 'playwright-core';
@@ -36,7 +36,7 @@ const isInSight = (page: Page, name: string) =>
     return top >= 0 && bottom <= innerHeight;
   });
 
-/** Presses Enter for longer than it takes to read a request. */
+/** Presses Enter for longer than a person needs to read a request. */
 async function pressEnter(page: Page): Promise<void> {
   const from = Date.now();
   await expect
@@ -50,14 +50,14 @@ async function pressEnter(page: Page): Promise<void> {
     .toBeGreaterThan(900);
 }
 
-/** Presses the allowing button by click, touch and key; none of them may answer. */
+/** Presses the button that allows by click, touch and key. None of these presses may answer. */
 async function tryToAllow(page: Page): Promise<void> {
   for (const name of ['Allow', 'Always']) {
     const control = button(page, name);
     expect(await control.getAttribute('aria-disabled')).toBe('true');
     const hint = await control.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${hint}"]`).innerText()).toBe('Read all of it to allow.');
-    // A button with `aria-disabled` can be pressed, but Playwright would wait for it.
+    // A button with `aria-disabled` can be pressed, but Playwright would wait until it is enabled.
     await control.click({ force: true });
     await control.focus();
     await pressEnter(page);
@@ -70,7 +70,7 @@ async function tryToAllow(page: Page): Promise<void> {
   expect(answers()).toEqual([]);
 }
 
-it('SAFE: hidden characters of a command are shown, do not change the direction, and are copied unchanged', async () => {
+it('SAFE: the hidden characters of a command are shown, do not change the writing direction, and are copied unchanged', async () => {
   const command = 'cat \u202egpj.exe\u2069 l\u200bs 👩🏽‍💻 می‌خواهم';
   ask(command, { locations: [{ path: '/code/shop/\u202ea.ts' }] });
   const page = await stage.visitShared();
@@ -79,7 +79,7 @@ it('SAFE: hidden characters of a command are shown, do not change the direction,
   const marks = shown.locator('bdi bdi > span:first-child');
   expect(await marks.allInnerTexts()).toEqual(['U+202E', 'U+2069', 'U+200B']);
   expect(await shown.getAttribute('dir')).toBe('ltr');
-  // The letters after the mark run from left to right, in logical order.
+  // The letters after the shown character must run from left to right, in logical order.
   const places = await shown.evaluate((element) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     let node = walker.nextNode();
@@ -102,7 +102,7 @@ it('SAFE: hidden characters of a command are shown, do not change the direction,
   await page.getByRole('log').getByRole('button', { name: 'U+202E' }).first().waitFor();
 });
 
-it('SAFE: a title and an answer show their hidden characters', async () => {
+it('SAFE: the title of a request and the name of an answer show their hidden characters', async () => {
   const name = 'Allow \u202ell\u2066';
   const asks = {
     title: 'Send \u001b[2J\u200bit?',
@@ -119,7 +119,7 @@ it('SAFE: a title and an answer show their hidden characters', async () => {
   ).toMatch(/U\+202E.*ll.*U\+2066/s);
 });
 
-it('SAFE: a long command cannot be allowed until all of it was shown, but can be rejected', async () => {
+it('SAFE: a long command cannot be allowed until all of it has been shown, but can be rejected before', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -136,7 +136,7 @@ it('SAFE: a long command cannot be allowed until all of it was shown, but can be
   await expect.poll(answers).toEqual([{ optionId: 'no' }]);
 });
 
-it('SAFE: Escape rejects a request that was not shown to its end', async () => {
+it('SAFE: Escape rejects a request even if the request was not shown to its end', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -146,7 +146,7 @@ it('SAFE: Escape rejects a request that was not shown to its end', async () => {
     .toEqual([{ optionId: 'no' }]);
 });
 
-it('SAFE: a key allows a long command once it was scrolled to its end and there was time to read the end', async () => {
+it('SAFE: a key allows a long command only when the person has scrolled to its end and has had time to read the end', async () => {
   ask(long);
   const page = await stage.visitShared();
   await button(page, 'Show all').waitFor();
@@ -167,7 +167,7 @@ it('SAFE: a key allows a long command once it was scrolled to its end and there 
 });
 
 testAtLength(
-  'SAFE: by touch, a button shows a long command part by part, after which it can be allowed',
+  'SAFE: by touch, a button shows a long command part by part; afterwards, the command can be allowed',
   async () => {
     ask(long);
     const page = await stage.visit(phone);
@@ -185,19 +185,19 @@ testAtLength(
   },
 );
 
-it('SAFE: a command that almost fits becomes fully visible by giving it more room, and the request keeps the focus', async () => {
+it('SAFE: a command that almost fits becomes completely visible when it is shown larger, and the request keeps the focus', async () => {
   const command = Array.from({ length: 16 }, (_, n) => `step ${n}`).join('\n');
   ask(command, {}, 'Take steps');
   const page = await stage.visitShared();
   await button(page, 'Show all').focus();
   await page.keyboard.press('Enter');
   await asked(page).and(page.locator(':focus')).waitFor();
-  expect(await isInSight(page, 'Allow')).toBe(true);
+  await expect.poll(() => isInSight(page, 'Allow')).toBe(true);
   await button(page, 'Allow').click();
   await expect.poll(answers).toEqual([{ optionId: 'yes' }]);
 });
 
-it('SAFE: a command that changes after it was shown must be shown again', async () => {
+it('SAFE: if a command changes after it was shown, the command must be shown again', async () => {
   ask('ls');
   const page = await stage.visitShared();
   await button(page, 'Allow').waitFor();
@@ -213,7 +213,7 @@ it.each([
   { width: 1280, height: 640 },
   { width: 320, height: 568 },
 ])(
-  'SAFE: below a long queue, a request can be scrolled to its answers, and cannot be allowed before it was in the window: %j',
+  'SAFE: below a long queue, a request can be scrolled to its answers, and cannot be allowed before it has been in the window: %j',
   async (viewport) => {
     const page = await stage.visit({ viewport });
     stage.sendInfo({
@@ -236,14 +236,16 @@ it.each([
     await asked(page).scrollIntoViewIfNeeded();
     for (const name of ['Reject', 'Always', 'Allow']) {
       await button(page, name).first().scrollIntoViewIfNeeded();
-      expect(await isInSight(page, name)).toBe(true);
+      await expect.poll(() => isInSight(page, name)).toBe(true);
     }
     await button(page, 'Allow').click();
     await expect.poll(answers).toEqual([{ optionId: 'yes' }]);
   },
 );
 
-/** Presses Enter and the allowing buttons at the moment when `text` appears in the request, before any timer. */
+/**
+ * Presses Enter and the buttons that allow at the moment when `text` appears in the request, before any timer has run.
+ */
 async function pressOnce(page: Page, text: string): Promise<void> {
   await page.evaluate((awaited) => {
     const watched = new MutationObserver(() => {
@@ -260,7 +262,7 @@ async function pressOnce(page: Page, text: string): Promise<void> {
   }, text);
 }
 
-it('SAFE: a press at the moment when a short command changes, or another request replaces it, allows nothing', async () => {
+it('SAFE: a press at the moment when a short command changes, or when another request replaces it, allows nothing', async () => {
   ask('ls');
   const page = await stage.visitShared();
   await button(page, 'Allow').waitFor();
@@ -282,7 +284,7 @@ it('SAFE: a press at the moment when a short command changes, or another request
 });
 
 testAtLength(
-  'SAFE: an argument, and the title of a call without arguments, are shown to their end',
+  'SAFE: an argument is shown to its end, and so is the title of a call without arguments',
   async () => {
     const url = `https://good.example/${'a/'.repeat(120)}evil`;
     ask('', { kind: 'fetch', toolName: 'Fetch', toolArguments: { url } }, `Fetch ${url}`);

@@ -20,7 +20,7 @@ async function visit(way: Way, path?: string): Promise<Page> {
   return page;
 }
 
-it('a folder below the home folder of the server’s user is shown with ~, wherever the home folder is', async () => {
+it('wherever the home folder is, a folder below the home folder of the server’s user is shown with ~', async () => {
   const { session } = stage.info;
   const homeDir = '/srv/people/ann';
   const projectDir = `${homeDir}/code/shop`;
@@ -32,7 +32,7 @@ it('a folder below the home folder of the server’s user is shown with ~, where
   await sidebar(page).getByRole('button', { name: '~/code/shop' }).waitFor();
 });
 
-it('the sidebar keeps its dragged width after a reload', async () => {
+it('after a reload, the sidebar still has the width to which it was dragged', async () => {
   const page = await stage.visit();
   await rows(page).first().waitFor();
   expect(await width(page)).toBe(279);
@@ -42,12 +42,12 @@ it('the sidebar keeps its dragged width after a reload', async () => {
   await page.mouse.move(380, 300);
   await page.mouse.up();
   await page.mouse.move(700, 300);
-  expect(await width(page)).toBe(379);
+  await expect.poll(() => width(page)).toBe(379);
   await page.reload();
   await rows(page).first().waitFor();
-  expect(await width(page)).toBe(379);
+  await expect.poll(() => width(page)).toBe(379);
   await edge(page).dblclick();
-  expect(await width(page)).toBe(279);
+  await expect.poll(() => width(page)).toBe(279);
 });
 
 it('arrow keys, Home and End set the width of the sidebar', async () => {
@@ -55,18 +55,18 @@ it('arrow keys, Home and End set the width of the sidebar', async () => {
   await rows(page).first().waitFor();
   await page.getByRole('button', { name: /^Keyboard shortcuts/ }).focus();
   await page.keyboard.press('Tab');
-  expect(await edge(page).evaluate((element) => element === document.activeElement)).toBe(true);
+  await edge(page).and(page.locator(':focus')).waitFor();
   await page.keyboard.press('ArrowRight');
-  expect(await edge(page).getAttribute('aria-valuenow')).toBe('300');
-  expect(await width(page)).toBe(299);
+  await expect.poll(() => edge(page).getAttribute('aria-valuenow')).toBe('300');
+  await expect.poll(() => width(page)).toBe(299);
   await page.keyboard.press('Home');
-  expect(await width(page)).toBe(199);
-  // At the other end, the sidebar takes half of the window, and no more.
+  await expect.poll(() => width(page)).toBe(199);
+  // At the other end, the sidebar must take half of the window, and no more.
   await page.keyboard.press('End');
-  expect(await width(page)).toBe(499);
+  await expect.poll(() => width(page)).toBe(499);
 });
 
-it('a finger drags the edge of the sidebar on a tablet', async () => {
+it('on a tablet, a finger can drag the edge of the sidebar', async () => {
   const page = await stage.visit({ viewport: { width: 1000, height: 700 }, hasTouch: true });
   await rows(page).first().waitFor();
   const browser = await page.context().newCDPSession(page);
@@ -83,7 +83,7 @@ it('a finger drags the edge of the sidebar on a tablet', async () => {
   await browser.detach();
 });
 
-it('most of a row is its title, and the agent is shown if there are several agents', async () => {
+it('most of a row is its title; the agent is shown if the sessions have several agents', async () => {
   stage.others = [otherSession('o1')];
   const page = await stage.visit();
   await rows(page).nth(1).waitFor();
@@ -96,7 +96,7 @@ it('most of a row is its title, and the agent is shown if there are several agen
 });
 
 describe.each(ways)('by %s', (way) => {
-  it('a project shows twelve sessions and the active one, then fifty more at a time', async () => {
+  it('a project shows twelve sessions and the active session at first, and then fifty more at a time', async () => {
     stage.others = [...many(70), otherSession('last')];
     const page = await visit(way, '/session/last');
     // The stage lists its own session first.
@@ -126,7 +126,7 @@ describe.each(ways)('by %s', (way) => {
   });
 });
 
-it('all of fifteen sessions are shown without a click, because only three would be hidden', async () => {
+it('fifteen sessions are all shown without a click, because only three would be hidden', async () => {
   stage.others = many(14);
   const page = await visit('mouse');
   await expect.poll(() => rows(page).count()).toBe(15);

@@ -19,10 +19,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** The id of the running test's session. Tests that share a page have a session each. */
+/** The id of the session of the running test. Tests that share a page have a session each. */
 export let sessionId = 's1';
 const time = '2026-01-01T00:00:00.000Z';
-/** The folder of the built app; `WEB_APP` names another build. */
+/** The folder of the built app. The environment variable `WEB_APP` can contain another build. */
 const dist = process.env['WEB_APP'] ?? fileURLToPath(new URL('../dist/', import.meta.url));
 const types: Record<string, string> = {
   '.css': 'text/css',
@@ -32,7 +32,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** The policy that the server sends, so that a page that violates it also fails here. */
+/** The policy that the server sends with the app, so that a page that violates the policy also fails here. */
 const policy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'";
 
@@ -60,11 +60,11 @@ export function otherSession(id: string, rest: Partial<SessionSummary> = {}): Se
 
 type ProfileOptions = NonNullable<Parameters<Browser['newContext']>[0]>;
 
-/** A browser profile with its options. */
+/** A browser profile, and the options with which it was opened. */
 interface Profile {
   context: BrowserContext;
   options: ProfileOptions;
-  /** A page that has shown nothing yet. */
+  /** A page that has shown nothing yet, in an empty browser profile. */
   page: Page;
 }
 
@@ -89,23 +89,26 @@ const infoAtFirst = (): SessionInfo => ({
   commands: [],
 });
 
-/** A fake server with one session: the page depends only on the messages that a test sends. */
+/** A fake server with one session. The page depends only on the messages that a test sends. */
 export class Stage {
   /**
-   * Whether to use the whole browser, in which a frame of another origin gets a process of its own; the headless shell
-   * does not do that. Set this before the first visit.
+   * Whether to use the whole browser, which runs a frame of another origin in a process of its own. The headless shell
+   * does not do that. Must be set before the first visit.
    */
   static isWholeBrowser = false;
   static #browser: Promise<Browser> | undefined;
-  /** Emptied profiles of earlier tests. The profiles' caches have the app, which halves the time to open the app. */
+  /**
+   * The emptied profiles of earlier tests. The caches of these profiles contain the app, which halves the time to open
+   * the app.
+   */
   static #idle: Profile[] = [];
-  /** The port that the first stage got; later stages use the same port, because caches depend on the address. */
+  /** The port of the first stage. Later stages use the same port, because caches depend on the address. */
   static #port = 0;
   readonly requests: { method: string; path: string; body: unknown }[] = [];
   readonly received: ClientMessage[] = [];
   /** The blobs that `/api/blob` serves, by hash. */
   readonly blobs = new Map<string, { bytes: Buffer; mimeType: string }>();
-  /** The answer to an HTTP request, or a promise of it; undefined for the default. */
+  /** Returns the answer to an HTTP request, or a promise of the answer; undefined for the default answer. */
   answer: (method: string, path: string, body: unknown) => unknown = () => undefined;
   /** Returns the error with which a request is refused; undefined if the request is not refused. */
   refuse: (path: string) => { code: string; message: string } | undefined = () => undefined;
@@ -113,17 +116,17 @@ export class Stage {
   /** The folder of the built app. */
   webDir = dist;
   info = infoAtFirst();
-  /** Whether a page that opens the session also gets its information, and not only its conversation. */
+  /** Whether a page that opens the session also receives the session's information, and not only its conversation. */
   sendsInfo = true;
-  /** The other listed sessions. */
+  /** The other sessions that the server lists. */
   others: SessionSummary[] = [];
   readonly #http: Server;
   #profiles: Profile[] = [];
-  /** The profile that tests share one after the other. */
+  /** The profile that tests use one after the other. */
   #shared: Profile | undefined;
-  /** The sessions of the tests before this one, in the shared page. */
+  /** The sessions of earlier tests in the shared page. */
   #past: SessionSummary[] = [];
-  /** The ids of the other sessions of earlier tests, in the shared page. */
+  /** The ids of the other sessions that earlier tests have listed in the shared page. */
   readonly #pastOthers: string[] = [];
   /** Whether the shared page may still be trying to reconnect. */
   #hasHungUp = false;
@@ -185,7 +188,7 @@ export class Stage {
   /** Empties a profile, for the next test. */
   static async #empty({ context, options }: Profile): Promise<Profile> {
     const old = context.pages();
-    // Open a page before the others are closed, so that the browser's process for pages stays.
+    // Open a page before the other pages are closed, so that the browser keeps its process for pages.
     const page = await context.newPage();
     for (const one of old) await one.close();
     await context.unrouteAll();
@@ -225,7 +228,10 @@ export class Stage {
     return Stage.#port;
   }
 
-  /** Opens the session in the page that tests share, as a click on the session does; the first time, in a new page. */
+  /**
+   * Opens the session in the page that tests share, in the same way as a click on the session. The first time, opens a
+   * new page.
+   */
   async visitShared(): Promise<Page> {
     if (this.#shared === undefined) {
       const page = await this.visit();
@@ -241,7 +247,7 @@ export class Stage {
     });
     await page.mouse.move(0, 0);
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-    // Close the session's tab, because the session would stay mounted and hidden.
+    // Close the session's tab, because the session would otherwise stay mounted and hidden.
     await page.keyboard.press('Alt+w');
     await page.getByRole('main', { name: 'Start' }).waitFor();
     await page.evaluate((path) => {
@@ -291,13 +297,13 @@ export class Stage {
     for (const socket of this.#sockets) socket.send(JSON.stringify(message));
   }
 
-  /** Sends changed session information. */
+  /** Sends changed information about the session. */
   sendInfo(info: Partial<SessionInfo>): void {
     this.info = { ...this.info, ...info };
     this.send({ type: 'session:info', sessionId, info: this.info });
   }
 
-  /** Breaks every connection, as a stopping server does. */
+  /** Breaks every connection, as a server does when it stops. */
   hangUp(): void {
     this.#hasHungUp = true;
     for (const socket of this.#sockets.splice(0)) socket.terminate();
@@ -333,7 +339,7 @@ export class Stage {
     this.send({ type: 'sessions:changed', sessions, removed: [] });
   }
 
-  /** Stores bytes in the blob store and returns their name. */
+  /** Stores bytes in the blob store, and returns the name under which they are stored. */
   storeBlob(bytes: Buffer, mimeType: string): string {
     const hash = createHash('sha256').update(bytes).digest('hex');
     this.blobs.set(hash, { bytes, mimeType });
@@ -391,10 +397,10 @@ export class Stage {
   }
 }
 
-/** The stage of the running test. */
+/** Returns the stage of the running test. */
 export let stage: Stage;
 
-/** Gives each test its own stage, prepared by `set` before it opens. */
+/** Gives each test its own stage. `set` prepares the stage before the test uses it. */
 export function openStage(set?: () => void): void {
   beforeEach(async () => {
     stage = new Stage();
@@ -406,8 +412,9 @@ export function openStage(set?: () => void): void {
 }
 
 /**
- * Like `openStage`, but tests that visit by `stage.visitShared` share one page and open their sessions in it one after
- * the other, because opening the app takes longer than most tests. In long runs, each test has a page of its own.
+ * Does the same as `openStage`, but tests that visit by `stage.visitShared` share one page. They open their sessions in
+ * it one after the other, because opening the app takes longer than most tests. In long runs, each test has a page of
+ * its own.
  */
 export function shareStage(set?: () => void): void {
   if (atLength) {
@@ -429,7 +436,10 @@ export function shareStage(set?: () => void): void {
   });
 }
 
-/** Whether the page is clean enough for the next test: a test has left nothing that would disturb another. */
+/**
+ * Returns whether the page can be used for the next test: the last test has left nothing that would disturb another
+ * test.
+ */
 async function isAsOpened({ context, page, options }: Profile): Promise<boolean> {
   if (context.pages().length > 1) return false;
   page.removeAllListeners();

@@ -6,22 +6,23 @@ openStage(() => {
   stage.history = past;
 });
 
-it('a file dropped where no session accepts it does not replace the page', async () => {
+it('a file that is dropped where no session accepts it does not replace the page', async () => {
   const page = await stage.visit({}, '/');
   const main = page.getByRole('main', { name: 'Start' });
   await main.waitFor();
-  const areKept = await main.evaluate((element) =>
-    ['dragover', 'drop'].map((type) => {
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File(['a'], 'a.txt'));
-      const init = { bubbles: true, cancelable: true, dataTransfer };
-      return !element.dispatchEvent(new DragEvent(type, init));
-    }),
-  );
-  expect(areKept).toEqual([true, true]);
+  const areKept = () =>
+    main.evaluate((element) =>
+      ['dragover', 'drop'].map((type) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(['a'], 'a.txt'));
+        const init = { bubbles: true, cancelable: true, dataTransfer };
+        return !element.dispatchEvent(new DragEvent(type, init));
+      }),
+    );
+  await expect.poll(areKept).toEqual([true, true]);
 });
 
-it('usable agents come first, and the chosen agent is visible', async () => {
+it('agents that can be used come first, and the chosen agent is visible', async () => {
   const agent = (cliType: string, rest = {}) => ({
     cliType,
     name: cliType,
@@ -46,17 +47,17 @@ it('usable agents come first, and the chosen agent is visible', async () => {
   await radios.first().waitFor();
   expect(await radios.count()).toBe(1);
   await page.getByRole('dialog').getByText('Not set up: a, b, c, gone').click();
-  const names = await radios.evaluateAll((all) =>
-    all.map((one) => (one as HTMLInputElement).value),
-  );
-  expect(names).toEqual(['demo', 'a', 'b', 'c', 'gone']);
+  const names = () =>
+    radios.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
+  await expect.poll(names).toEqual(['demo', 'a', 'b', 'c', 'gone']);
   const chosen = page.getByRole('radio', { checked: true });
   expect(await chosen.getAttribute('value')).toBe('demo');
-  const isInSight = await chosen.evaluate((radio) => {
-    const { left, top, width, height } = radio.getBoundingClientRect();
-    return document.elementFromPoint(left + width / 2, top + height / 2) === radio;
-  });
-  expect(isInSight).toBe(true);
+  const isInSight = () =>
+    chosen.evaluate((radio) => {
+      const { left, top, width, height } = radio.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2) === radio;
+    });
+  await expect.poll(isInSight).toBe(true);
 });
 
 it('agents that are not set up are folded, with instructions whose commands can be copied', async () => {
@@ -84,16 +85,16 @@ it('agents that are not set up are folded, with instructions whose commands can 
   expect(await main.getByRole('button', { name: 'Copy command' }).count()).toBe(1);
   await main.getByRole('button', { name: 'Copy command' }).click();
   await main.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(command);
 });
 
-it('the window title names the waiting session', async () => {
+it('the window title contains the title of the waiting session', async () => {
   stage.others = [otherSession('o1', { title: 'ask me', state: 'waiting' })];
   const page = await stage.visit();
   await expect.poll(() => page.title()).toBe('◆ ask me – Liminal');
 });
 
-it('too many attachments are reported in a visible line, with a button that removes the refused attachments', async () => {
+it('too many attachments are reported in a line that is visible, with a button that removes the refused attachments', async () => {
   const page = await stage.visit();
   const files = Array.from({ length: 23 }, (_, n) => ({
     name: `file-${n}.txt`,
@@ -107,7 +108,8 @@ it('too many attachments are reported in a visible line, with a button that remo
   await line.waitFor();
   await page.getByRole('button', { name: 'Remove them' }).click();
   await line.waitFor({ state: 'detached' });
-  expect(await page.getByRole('list', { name: 'Attached' }).getByRole('listitem').count()).toBe(20);
+  const attached = page.getByRole('list', { name: 'Attached' }).getByRole('listitem');
+  await expect.poll(() => attached.count()).toBe(20);
   await expect
     .poll(() => page.getByRole('button', { name: 'Send message' }).isEnabled())
     .toBe(true);

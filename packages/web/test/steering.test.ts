@@ -30,7 +30,7 @@ const queued = (page: Page, said: string) =>
 const unsent = (page: Page) => page.getByRole('article', { name: 'Unsent message' });
 const prompts = (page: Page) => page.getByRole('article', { name: 'You' });
 
-/** The bodies of the requests to a route. */
+/** Returns the bodies of the requests to a route. */
 const bodies = (route: string): unknown[] =>
   stage.requests.filter(({ path }) => path.endsWith(route)).map(({ body }) => body);
 
@@ -38,30 +38,39 @@ const sendQueue = (queue: QueuedMessage[]): void => stage.sendInfo({ queue });
 
 const ways: [string, (page: Page) => Promise<void>][] = [
   ['the button', (page) => button(page, 'Steer').click()],
-  ['Ctrl+Enter', (page) => field(page).press('Control+Enter')],
+  [
+    'Ctrl+Enter',
+    async (page) => {
+      await button(page, 'Steer').waitFor();
+      await field(page).press('Control+Enter');
+    },
+  ],
 ];
 
-it.each(ways)('%s sends the draft into the running turn, which shows it once', async (_, use) => {
-  const page = await stage.visitShared();
-  await field(page).fill('A word');
-  await use(page);
-  await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
-  const { messageId } = bodies('/steer')[0] as { messageId: string };
-  await unsent(page).filter({ hasText: 'A word' }).waitFor();
-  expect(await field(page).inputValue()).toBe('');
+it.each(ways)(
+  '%s sends the draft into the running turn, and the turn shows it once',
+  async (_, use) => {
+    const page = await stage.visitShared();
+    await field(page).fill('A word');
+    await use(page);
+    await expect.poll(() => bodies('/steer')).toMatchObject([{ message: 'A word' }]);
+    const { messageId } = bodies('/steer')[0] as { messageId: string };
+    await unsent(page).filter({ hasText: 'A word' }).waitFor();
+    await expect.poll(() => field(page).inputValue()).toBe('');
 
-  const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
-  stage.send(upsert(said));
-  await prompts(page).filter({ hasText: 'A word' }).waitFor();
-  await page.getByText('Sent, not read yet').waitFor();
-  expect(await unsent(page).count()).toBe(0);
-  stage.send(upsert({ ...said, delivery: 'taken', status: 'complete' }));
-  await page.getByText('Steered').waitFor();
-  expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
-  expect(bodies('/send')).toEqual([]);
-});
+    const said = message(`t1:said:${messageId}`, 'A word', { origin: 'user', delivery: 'sent' });
+    stage.send(upsert(said));
+    await prompts(page).filter({ hasText: 'A word' }).waitFor();
+    await page.getByText('Sent, not read yet').waitFor();
+    await expect.poll(() => unsent(page).count()).toBe(0);
+    stage.send(upsert({ ...said, delivery: 'taken', status: 'complete' }));
+    await page.getByText('Steered').waitFor();
+    expect(await page.getByText('A word', { exact: true }).count()).toBe(1);
+    expect(bodies('/send')).toEqual([]);
+  },
+);
 
-it('Enter queues the message; if no turn runs, or if the agent cannot be steered, Ctrl+Enter queues it as well', async () => {
+it('Enter queues the message; Ctrl+Enter also queues it if no turn runs or if the agent cannot be steered', async () => {
   const page = await stage.visitShared();
   await field(page).fill('Later');
   await field(page).press('Enter');
@@ -75,7 +84,7 @@ it('Enter queues the message; if no turn runs, or if the agent cannot be steered
   expect(bodies('/steer')).toEqual([]);
 });
 
-it('attachments are sent with a steered message', async () => {
+it('attachments are sent together with a steered message', async () => {
   stage.info = {
     ...stage.info,
     accepts: { image: [], audio: [], resource: ['text/*'] },
@@ -85,15 +94,16 @@ it('attachments are sent with a steered message', async () => {
   await button(page, 'Attach files').click();
   const buffer = Buffer.from('# Notes');
   await (await choosing).setFiles([{ name: 'notes.md', mimeType: 'text/markdown', buffer }]);
-  // Wait for the file's size, which is shown once the file can be sent.
+  // Wait for the file's size, which is shown when the file can be sent.
   await page.getByRole('list', { name: 'Attached' }).getByText('7 bytes').waitFor();
+  await button(page, 'Steer').waitFor();
   await field(page).press('Control+Enter');
   await expect
     .poll(() => bodies('/steer'))
     .toMatchObject([{ message: '', blocks: [{ type: 'resource' }] }]);
 });
 
-it('a message that arrived too late is marked, and can be sent as a message of its own', async () => {
+it('a steered message that arrived too late is marked, and can be sent as a message of its own', async () => {
   stage.refuse = (path) =>
     path.endsWith('/steer')
       ? { code: 'NOTHING_TO_STEER', message: 'No turn is running. Send it as a message.' }
@@ -106,7 +116,7 @@ it('a message that arrived too late is marked, and can be sent as a message of i
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
 });
 
-it('a message that was not read can be sent again', async () => {
+it('a steered message that the agent has not read can be sent again', async () => {
   stage.history = {
     ...stage.history,
     entries: [
@@ -121,7 +131,7 @@ it('a message that was not read can be sent again', async () => {
   await expect.poll(() => bodies('/send')).toMatchObject([{ message: 'A word' }]);
 });
 
-it('queued messages are moved by Alt and arrow keys, and the focus moves with them', async () => {
+it('queued messages can be moved by Alt and the arrow keys, and the focus moves with them', async () => {
   const page = await stage.visitShared();
   const edit = queued(page, 'two').getByRole('button', { name: 'Edit queued message' });
   const areInOrder = async (...order: RegExp[]) =>
@@ -146,7 +156,7 @@ it('queued messages are moved by Alt and arrow keys, and the focus moves with th
 });
 
 testAtLength(
-  'on a phone a queued message has a line of its own, and a tap sends it at once',
+  'on a phone, a queued message has a line of its own, and a tap sends it at once',
   async () => {
     const page = await stage.visit(phone);
     const row = queued(page, 'two');
@@ -164,7 +174,7 @@ const pauses: [string, (page: Page) => Promise<void>][] = [
 ];
 
 it.each(pauses)(
-  'a queue that a stop has paused is shown as paused, and resumed by %s',
+  'if a stop has paused the queue, the queue is shown as paused, and can be resumed by %s',
   async (_, use) => {
     stage.history = { ...stage.history, turns: [turn('t1', { status: 'aborted', endedAt: 1 })] };
     stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
@@ -187,7 +197,7 @@ it('the first message of a paused queue can also be sent now', async () => {
   await expect.poll(() => bodies('/queue/one/now')).toHaveLength(1);
 });
 
-it('if an agent cannot be steered, a queued message moves to the front', async () => {
+it('if an agent cannot be steered, a queued message can be moved to the front', async () => {
   stage.info = { ...stage.info, canSteer: false };
   const page = await stage.visitShared();
   const row = queued(page, 'two');
@@ -196,7 +206,7 @@ it('if an agent cannot be steered, a queued message moves to the front', async (
   expect(await button(page, 'Send now').count()).toBe(0);
 });
 
-testAtLength('on a phone a paused queue is resumed by a tap', async () => {
+testAtLength('on a phone, a paused queue can be resumed by a tap', async () => {
   stage.info.session = { ...stage.info.session, state: 'queued', queuePaused: true };
   const page = await stage.visit(phone);
   await button(page, 'Resume').tap();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** The keys of one kind of objects that the browser stores. */
+/** Returns the keys of one kind of objects that the browser stores. */
 export function storedKeys(page: Page, kind: 'files' | 'drafts'): Promise<string[]> {
   return page.evaluate(
     (store) =>

@@ -24,7 +24,7 @@ shareStage(() => {
   };
 });
 
-it('a subagent is open while it works, folds when it has finished, and shows its result once', async () => {
+it('a subagent’s card is open while the subagent works, folds when it has finished, and shows its result once', async () => {
   const page = await stage.visitShared();
   const card = page.getByRole('group', { name: 'Subagent Count the tests' });
   stage.send(
@@ -38,6 +38,6 @@ it('a subagent is open while it works, folds when it has finished, and shows its
   await card.getByRole('button', { name: /Subagent/ }).click();
   await card.getByText('There are 42 tests.').waitFor();
   expect(await card.locator('strong', { hasText: '42' }).count()).toBe(1);
-  // The text that the agent appended to the result is shown as well.
+  // The text that the agent appended to the result must also be shown.
   await card.getByText('agentId: a1').waitFor();
 });

@@ -37,7 +37,7 @@ beforeEach(() => {
   };
 });
 
-/** The conversation after turns 2 and 3 were taken back, with later turns. */
+/** Makes the conversation after turns 2 and 3 were taken back, with later turns. */
 function takenBack(): void {
   const system = { turnId: 'r', origin: 'system', status: 'complete' } as const;
   const { history } = stage;
@@ -69,7 +69,7 @@ const turnsShown = (page: Page) =>
     .locator('[data-turn-id]')
     .evaluateAll((all) => all.map((one) => one.getAttribute('data-turn-id')));
 
-it('a message returns to the composer with its attachments once its turns are taken back', async () => {
+it('when its turns are taken back, a message returns to the composer with its attachments', async () => {
   const page = await stage.visitShared();
   await edit(page, 't2').click();
   await dialog(page).getByText('This turn and 1 later one are taken back').waitFor();
@@ -82,7 +82,7 @@ it('a message returns to the composer with its attachments once its turns are ta
   await expect.poll(() => field(page).evaluate((e) => e === document.activeElement)).toBe(true);
 });
 
-it('files are changed back as well if that is chosen, by keys alone', async () => {
+it('if the person chooses so by keys alone, files are also changed back', async () => {
   const page = await stage.visitShared();
   await edit(page, 't2').focus();
   await page.keyboard.press('Enter');
@@ -95,7 +95,7 @@ it('files are changed back as well if that is chosen, by keys alone', async () =
   expect(asked().at(-1)).toEqual({ turnId: 't2', scope: 'both' });
 });
 
-it('an error is shown with its reason, and the composer is unchanged', async () => {
+it('if taking back fails, the reason is shown, and the composer does not change', async () => {
   const page = await stage.visitShared();
   stage.refuse = (path) =>
     path.endsWith('/rewind') ? { code: 'CANNOT_REWIND', message: 'It was summarised.' } : undefined;
@@ -106,7 +106,7 @@ it('an error is shown with its reason, and the composer is unchanged', async () 
   expect(await field(page).inputValue()).toBe('');
 });
 
-it('turns that were taken back are folded; when opened, they are marked and have no actions', async () => {
+it('turns that were taken back are folded; if they are unfolded, they are marked and have no actions', async () => {
   takenBack();
   const page = await stage.visitShared();
   await page.getByText('Another answer.').waitFor();
@@ -121,7 +121,7 @@ it('turns that were taken back are folded; when opened, they are marked and have
   await page.getByText('Second answer.').waitFor({ state: 'detached' });
 });
 
-it('turns fold when they are taken back, on all open pages', async () => {
+it('when turns are taken back, they are folded on all open pages', async () => {
   const page = await stage.visitShared();
   await page.getByText('Third answer.').waitFor();
   const of = { turnId: 'r', sessionId } as const;
@@ -140,7 +140,7 @@ it('turns fold when they are taken back, on all open pages', async () => {
   expect(await turnsShown(page)).toEqual(['t1', 'r']);
 });
 
-it('a search finds and shows items of turns that were taken back', async () => {
+it('a search finds items of turns that were taken back, and shows them', async () => {
   takenBack();
   const page = await stage.visitShared();
   await page.getByText('Another answer.').waitFor();
@@ -150,7 +150,7 @@ it('a search finds and shows items of turns that were taken back', async () => {
   await page.getByText('Second answer.').waitFor();
 });
 
-it('taking back is not offered for agents that cannot do it', async () => {
+it('taking back is not offered if the agent cannot take turns back', async () => {
   stage.answer = () => undefined;
   const page = await stage.visitShared();
   await page.reload();

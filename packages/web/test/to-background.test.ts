@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const buttons = (page: Page) => page.getByRole('button', { name: 'To background' });
 
-it('a running command is sent to the background by its button; other calls have no such button', async () => {
+it('a running command can be sent to the background by its button; other calls have no such button', async () => {
   const page = await stage.visitShared();
   await buttons(page).click();
   const asked = () =>
@@ -37,7 +37,7 @@ it('a running command is sent to the background by its button; other calls have 
   await expect.poll(asked).toEqual([{ callId: 'call-1' }]);
 });
 
-it('an agent that cannot send calls to the background has no such button', async () => {
+it('if an agent cannot send calls to the background, no call has such a button', async () => {
   backgrounds = false;
   // A page loads the agents only once.
   const page = await stage.visit();

@@ -30,7 +30,7 @@ function beginUnasked(): void {
 it.each([
   { width: 1000, height: 700 },
   { width: 390, height: 700 },
-])('a turn that no person began shows that the agent began it: %j', async (viewport) => {
+])('if no person began a turn, the page shows that the agent began it: %j', async (viewport) => {
   const page = await stage.visit({ viewport });
   await page.getByText('Start the build').waitFor();
   beginUnasked();
@@ -42,7 +42,7 @@ it.each([
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
 });
 
-it('a turn with a message, or with a text that explains it, has no line about the agent', async () => {
+it('a turn with a message, or with a text that explains why it began, has no line about the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   expect(await line(page).count()).toBe(0);
@@ -53,7 +53,7 @@ it('a turn with a message, or with a text that explains it, has no line about th
   expect(await line(page).count()).toBe(0);
 });
 
-it('a question about the settings of the project folder does not count as begun by the agent', async () => {
+it('a question about the settings of the project folder is not shown as begun by the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   beginUnasked();
@@ -63,7 +63,7 @@ it('a question about the settings of the project folder does not count as begun 
   expect(await line(page).count()).toBe(0);
 });
 
-it('turns from history also show that the agent began them', async () => {
+it('for turns from history, the page also shows that the agent began them', async () => {
   const { entries, turns } = stage.history;
   const unasked = turn(turnId, { status: 'complete', endedAt: 2_000, trigger: 'agent' });
   stage.history = { ...stage.history, entries: [...entries, said], turns: [...turns, unasked] };
@@ -71,7 +71,7 @@ it('turns from history also show that the agent began them', async () => {
   await line(page).waitFor();
 });
 
-it('a turn that only asks a person something does not count as begun by the agent', async () => {
+it('a turn that only asks a person a question is not shown as begun by the agent', async () => {
   const page = await stage.visitShared();
   await page.getByText('Start the build').waitFor();
   beginUnasked();

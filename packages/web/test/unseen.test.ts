@@ -1,4 +1,4 @@
-/** Sessions that finished their work while they were not shown. */
+/** Tests the mark of sessions that finished their work while they were not shown. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { otherSession, shareStage, stage } from './stage.ts';
@@ -11,7 +11,7 @@ shareStage(() => {
 const sidebar = (page: Page) => page.getByRole('navigation', { name: 'Sessions', exact: true });
 const mark = (page: Page) => sidebar(page).getByRole('img', { name: 'finished, not seen yet' });
 
-it('a session that finishes while it is not shown is marked until it is opened, even after a reload', async () => {
+it('a session that finishes while it is not shown is marked until a person opens it, even after a reload', async () => {
   const page = await stage.visit();
   const row = sidebar(page).getByRole('link').filter({ hasText: 'o1' });
   await row.getByRole('img', { name: 'running' }).waitFor();

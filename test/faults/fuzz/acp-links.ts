@@ -1,19 +1,19 @@
 /**
- * The three transports by which an ACP client reaches the server. Each transport can also send lines that are not
- * messages of the protocol.
+ * The three transports through which an ACP client connects to the server. Each transport can also send lines that are
+ * not messages of the protocol.
  */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
+import { LineSplitter } from '@liminal/protocol';
 import { expect } from 'vitest';
 import { Connection } from '../../../bench/parts/connection.ts';
-import { splitLines } from '../../../packages/cli/src/acp/split-lines.ts';
 import { expectNamed, type FuzzStage } from './stage.ts';
 
 export interface AcpLink {
-  /** Sends a line; resolves when the next line may be sent. */
+  /** Sends a line. Resolves when the next line may be sent. */
   sendLine(line: string): Promise<void>;
-  /** Resolves when the connection is closed. */
+  /** Resolves when the connection has been closed. */
   closed: Promise<unknown>;
   leave(how: 'end' | 'reset'): Promise<void>;
 }
@@ -24,10 +24,10 @@ type Open = (
   onMessage: (json: string) => void,
 ) => Promise<AcpLink>;
 
-/** A broken connection is also closed, and `closed` reports that. */
+/** Waits until the connection is closed. A broken connection is also closed, and `closed` reports this. */
 const ignore = (): void => undefined;
 
-/** Close codes for faults of the client. */
+/** Close codes that report a fault of the client. */
 const clientsFault = [1000, 1002, 1003, 1005, 1006, 1007, 1008, 1009];
 
 const openWebSocket: Open = async (stage, agent, hear) => {
@@ -39,10 +39,10 @@ const openWebSocket: Open = async (stage, agent, hear) => {
     hear(data.toString());
   });
   const closed = once(socket, 'close').then(([code]) => {
-    // Before the first answer the SDK uses 1011 also for faults of the client.
+    // Before the first answer, the SDK also uses 1011 for faults of the client.
     expect(isInitialized ? clientsFault : [...clientsFault, 1011]).toContain(code);
   });
-  // The failure is ignored here: `leave` awaits the same promise, and reports it.
+  // Ignore the failure here: `leave` awaits the same promise, and reports the failure.
   closed.catch(ignore);
   return {
     closed,
@@ -74,7 +74,7 @@ const openLines: Open = async (stage, agent, hear) => {
       .end();
   });
   socket.on('error', ignore);
-  socket.setEncoding('utf8').on('data', splitLines(hear));
+  socket.setEncoding('utf8').on('data', byLine(hear));
   const closed = once(socket, 'close');
   return {
     closed,
@@ -89,7 +89,7 @@ const openLines: Open = async (stage, agent, hear) => {
   };
 };
 
-/** The transport streamable HTTP: a POST for each message, and a stream for the connection and for each session. */
+/** The transport streamable HTTP. Each message is a POST. The connection has a stream, and so has each session. */
 const openHttp: Open = async (stage, agent, hear) => {
   const path = `/acp?agent=${agent}`;
   const streams = new Set<() => void>();
@@ -107,7 +107,7 @@ const openHttp: Open = async (stage, agent, hear) => {
     const asked = request({ host: '127.0.0.1', port: stage.port, path, headers, agent: false });
     asked.on('error', ignore);
     asked.once('response', (response) => {
-      const take = splitLines((line) => {
+      const take = byLine((line) => {
         if (line.startsWith('data:')) hear(line.slice(5));
       });
       response.setEncoding('utf8').on('error', ignore).on('data', take);
@@ -149,7 +149,10 @@ export const openings: Record<string, Open> = {
   http: openHttp,
 };
 
-/** The session id as a client library puts it into a header; empty if it cannot. */
+/**
+ * Returns the session id in the form in which a client library puts it into a header; empty if a header cannot contain
+ * the id.
+ */
 function sessionIn(line: string): string {
   try {
     const { params } = JSON.parse(line) as { params?: { sessionId?: unknown } };
@@ -160,4 +163,12 @@ function sessionIn(line: string): string {
   } catch {
     return '';
   }
+}
+
+/** Passes on the complete lines of a text that arrives in pieces. */
+function byLine(onLine: (line: string) => void): (text: string) => void {
+  const lines = new LineSplitter();
+  return (text) => {
+    for (const line of lines.push(text)) onLine(line);
+  };
 }

@@ -1,4 +1,4 @@
-/** Messages of an ACP client, valid and invalid by the official schema, over each transport. */
+/** Messages of an ACP client that are valid or invalid by the official schema. They are sent over each transport. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { refusals } from '@liminal/protocol';
 import { acpDefinitions, Dialogue } from '@liminal/testkit/acp-schema';
@@ -27,7 +27,7 @@ const defs = acpDefinitions('unstable');
 const values = new SchemaValues({ defs, known });
 const paramsOf = (name: string) => values.of(defs[name] ?? {}) as fc.Arbitrary<object>;
 
-/** The definitions of messages, by method and side. */
+/** The definitions of messages, by method and by side. */
 const named = Object.entries(defs).flatMap(([name, definition]) => {
   const { 'x-method': method, 'x-side': side } = definition;
   return method === undefined ? [] : [{ name, method, side }];
@@ -35,7 +35,7 @@ const named = Object.entries(defs).flatMap(([name, definition]) => {
 const ofKind = (kind: string, sides: string[]) =>
   named.filter(({ name, side = '' }) => name.endsWith(kind) && sides.includes(side));
 
-/** The methods that the server implements are drawn more often. */
+/** Methods that the server implements. They are drawn more often. */
 const served = ['new', 'load', 'resume', 'list', 'close', 'fork', 'prompt', 'set_config_option'];
 const weightOf = (method: string) => (served.some((one) => method === `session/${one}`) ? 6 : 1);
 
@@ -50,7 +50,7 @@ const notifications = fc.oneof(
     paramsOf(name).map((params) => ({ method, params })),
   ),
 );
-/** Answers to requests, whether or not the agent has made them. */
+/** Answers to requests. The agent may or may not have sent these requests. */
 const answers = fc.oneof(
   ...ofKind('Response', ['client']).map(({ name }) =>
     fc.record({ id: fc.nat({ max: 3 }), result: paramsOf(name) }, { noNullPrototype: true }),
@@ -88,7 +88,7 @@ export const dialogs: fc.Arbitrary<Dialog> = fc.record(
 );
 
 const greeting = fc.sample(paramsOf('InitializeRequest'), { seed: 1, numRuns: 1 })[0];
-/** How long a client waits for anything, in ms. */
+/** How long a client waits for any message, in ms. */
 const patience = 20_000;
 
 const Asked = z.object({
@@ -123,7 +123,7 @@ export async function playDialog(input: Dialog, stage: FuzzStage): Promise<void>
       await say(line);
       if (waits.includes(index)) await listener.untilNext(50);
     }
-    // By HTTP, answers about a session wait until a client opens the session's stream.
+    // Over HTTP, answers about a session wait until a client opens the stream of the session.
     if (greets) await untilAnswered(link, listener, transport !== 'http', say);
   } finally {
     await link.leave(input.leaves);
@@ -141,8 +141,8 @@ async function greet(
 }
 
 /**
- * Resolves when each request except prompts (which may run for ever) is answered, or the server has closed the
- * connection.
+ * Resolves when each request is answered, or when the server has closed the connection. Prompts are left out, because
+ * they may run for ever.
  */
 async function untilAnswered(
   link: AcpLink,
@@ -155,11 +155,13 @@ async function untilAnswered(
   await Promise.race([link.closed, listener.untilAnswered(ids)]);
 }
 
-/** Collects the agent's messages and their faults. */
+/** Collects the messages of the agent, and the faults in these messages. */
 class MessageChecker {
   readonly #dialogue = new Dialogue();
   readonly #problems: string[] = [];
-  /** For each id of a request, as JSON: how often the client sent it, and how often it was answered. */
+  /**
+   * For each request id, as JSON: how often the client sent the id, and how often a request with this id was answered.
+   */
   readonly #asked = new Map<string, { times: number; mayHang: boolean }>();
   readonly #answered = new Map<string, number>();
   #changed = Promise.withResolvers<void>();
@@ -175,7 +177,7 @@ class MessageChecker {
     this.#asked.set(key, { times: times + 1, mayHang: hangs });
   }
 
-  /** The requests whose answers must come. */
+  /** Returns the requests that must be answered. */
   get asked(): string[] {
     return [...this.#asked].flatMap(([id, { mayHang }]) => (mayHang ? [] : id));
   }
@@ -188,7 +190,7 @@ class MessageChecker {
     const key = JSON.stringify(id);
     if (method === undefined) this.#answered.set(key, (this.#answered.get(key) ?? 0) + 1);
     if (error !== undefined) this.#checkError(error, json);
-    // An answer to an id that was used twice could belong to either request.
+    // If an id was used twice, an answer with this id could belong to either request.
     if (method !== undefined || this.#asked.get(key)?.times === 1) {
       const problems = this.#dialogue.problems(message as never, 'there');
       this.#problems.push(...problems.map((problem) => `${problem} in ${json.slice(0, 500)}`));
@@ -197,7 +199,7 @@ class MessageChecker {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Waits for a message, at most for so many ms. */
+  /** Waits for a message, but not longer than the given time in ms. */
   async untilNext(ms: number): Promise<void> {
     await Promise.race([this.#changed.promise, delay(ms)]);
   }
@@ -220,7 +222,7 @@ class MessageChecker {
     }
   }
 
-  /** An internal error must have a code of the refusals table that is not INTERNAL. */
+  /** Checks an internal error: it must have a code of the refusals table other than INTERNAL. */
   #checkError(error: NonNullable<z.infer<typeof Heard>['error']>, json: string): void {
     const { code, data } = error;
     const ours = z.object({ code: z.string() }).safeParse(data).data?.code;

@@ -1,4 +1,4 @@
-/** Values that a JSON Schema allows. Supports the keywords that Zod and the official schema of ACP use. */
+/** Generates values that a JSON Schema allows. Supports the keywords that Zod and the official schema of ACP use. */
 import fc from 'fast-check';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -6,17 +6,17 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 interface SchemaValuesOptions {
   /** The definitions of the schema, by the last part of their `$ref`. */
   defs?: Readonly<Record<string, JsonSchema>>;
-  /** Usual values of text fields by name: a schema does not contain existing ids. */
+  /** Usual values of text fields, by the field's name: a schema does not contain ids that exist. */
   known: Readonly<Record<string, fc.Arbitrary<string>>>;
 }
 
-/** How many nested schemas get all their fields; deeper ones get only required fields. */
+/** Down to which depth nested schemas get all their fields. Deeper schemas get only their required fields. */
 const maxDepth = 6;
 
 export class SchemaValues {
   readonly #defs: Readonly<Record<string, JsonSchema>>;
   readonly #known: SchemaValuesOptions['known'];
-  /** By depth. A schema is used in many places, and may contain itself. */
+  /** The generators, by depth. A schema is used in many places, and may contain itself. */
   readonly #made = Array.from(
     { length: maxDepth + 1 },
     () => new Map<unknown, fc.Arbitrary<unknown>>(),
@@ -32,7 +32,7 @@ export class SchemaValues {
     return this.#of(schema, '', maxDepth);
   }
 
-  /** @param name - The name of the field that has the value; empty if there is none. */
+  /** @param name - The name of the field to which the value belongs; empty if there is no field. */
   #of(schema: JsonSchema, name: string, depth: number): fc.Arbitrary<unknown> {
     const { $ref } = schema;
     if (typeof $ref === 'string') return this.#of(this.#named($ref), name, depth);
@@ -65,7 +65,7 @@ export class SchemaValues {
   }
 
   #choice(choices: JsonSchema[], name: string, depth: number): fc.Arbitrary<unknown> {
-    // A recursive schema ends with its simplest choice.
+    // At a recursive schema, stop with the schema's simplest choice.
     const shown = depth > 0 ? choices : choices.filter((one) => isSimple(one)).slice(0, 1);
     const all = shown.length > 0 ? shown : choices.slice(0, 1);
     return fc.oneof(...all.map((one) => this.#of(one, name, depth - 1)));

@@ -1,6 +1,6 @@
 /**
- * Input of clients by HTTP, WebSocket and ACP: valid by the schemas, nearly valid, and hostile. A failure prints its
- * seed (for `FAULTS_SEED`) and the sent messages.
+ * Sends input of clients by HTTP, WebSocket and ACP: valid by the schemas, nearly valid, and hostile. A failure prints
+ * its seed (for `FAULTS_SEED`) and the sent messages.
  */
 import { refusals } from '@liminal/protocol';
 import fc from 'fast-check';
@@ -14,11 +14,11 @@ import { FuzzStage, type Memory } from './stage.ts';
 import { playUploads, uploads } from './uploads.ts';
 import { frames, playFrames } from './websocket.ts';
 
-/** The most bytes that the second half may add. `used` excludes free heap, so its bound is smaller. */
+/** How many bytes the second half of the test may add at most. `used` excludes free heap, so its bound is smaller. */
 const maxGrowth = { used: 24 * 1024 * 1024, rss: 160 * 1024 * 1024 };
 
 let stage: FuzzStage;
-/** A turn of the demo before anything else. */
+/** The turn of the demo that was played before all other input. */
 let healthy: unknown;
 const memory: Memory[] = [];
 
@@ -58,19 +58,19 @@ describe.each([
   ['second', 1],
 ])('the %s half', (_, half) => {
   test.each(kinds)(
-    'every answer to %s has a documented code, and the event loop is free',
+    'every answer to %s has a documented code, and the event loop is never blocked',
     async (_name, play) => expect(play(half)).resolves.toBeUndefined(),
     length.fuzz.lastsMs + 120_000,
   );
 
-  test('no connection is left afterwards, and a turn works as before', async () => {
+  test('after the test, no connection is left, and a turn works as before', async () => {
     await stage.untilNoSockets();
     memory.push(await stage.memory());
     expect(await stage.demoTurn()).toEqual(healthy);
   });
 });
 
-test('memory does not grow from the first half of the test to the second', () => {
+test('the memory after the second half of the test is not larger than after the first half', () => {
   const [first, second] = memory;
   if (first === undefined || second === undefined) throw new Error('A half was not measured.');
   expect(second.used - first.used).toBeLessThan(maxGrowth.used);
@@ -82,10 +82,10 @@ test('the log contains no internal error', () => {
 });
 
 const LogLine = z.object({ level: z.number(), msg: z.string() });
-/** The level `error`, which must not occur. */
+/** The level `error`. The log must contain no line with this level. */
 const errorLevel = 50;
 
-/** A line that is not JSON, or an error without a code of the refusals table. */
+/** Matches a line that is not JSON, or an error without a code of the refusals table. */
 function isMistake(line: string): boolean {
   const { level, msg } = LogLine.parse(JSON.parse(line));
   return level >= errorLevel && (msg === 'INTERNAL' || !Object.hasOwn(refusals, msg));

@@ -1,8 +1,8 @@
-/** Usual values of text fields in the operations and in ACP. `FuzzStage.fill` replaces the marks. */
+/** Usual values of text fields in the operations and in ACP. `FuzzStage.fill` replaces the placeholders. */
 import fc from 'fast-check';
 import { agentTypes } from './stage.ts';
 
-/** A placeholder for an existing thing; its number is taken modulo the number of such things. */
+/** A placeholder for an existing object. Its number is taken modulo the number of such objects. */
 const mark = (name: string) => fc.nat({ max: 5 }).map((number) => `<${name} ${number}>`);
 
 const turn = fc.oneof({ weight: 3, arbitrary: mark('turn') }, fc.uuid());
@@ -44,6 +44,6 @@ export const known: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uri: fc.constantFrom('blob:<blob 0>', 'file://<project 0>/a.txt', 'https://127.0.0.1:1/', 'x'),
   mimeType: fc.constantFrom('image/png', 'text/plain', 'audio/wav', 'application/pdf', 'x'),
   data: fc.constantFrom('iVBORw0KGgo=', 'aGVsbG8=', '=', 'ä', ''),
-  // Programs are really started.
+  // The server really starts these programs.
   command: fc.constantFrom('false', 'true', '/none', 'cat'),
 };

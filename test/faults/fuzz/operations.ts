@@ -1,4 +1,7 @@
-/** Requests for the operations of the protocol's table, some at the same time, with valid and invalid content. */
+/**
+ * Generates requests for the operations of the protocol's table. Some requests are sent at the same time. The contents
+ * are valid or invalid.
+ */
 import { operations, serverOperations, refusalsOfAny, type RefusalCode } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -21,7 +24,7 @@ interface Operation {
 }
 
 const all: Record<string, Operation> = { ...operations, ...serverOperations };
-// Files are fuzzed separately.
+// Files are fuzzed in a separate test.
 const names = Object.keys(all).filter((name) => all[name]?.bytes !== 'request');
 
 /** Operations that are drawn more often than others. */
@@ -33,7 +36,7 @@ interface Step {
   ids: string[];
   content: object;
   harms: Harm[];
-  /** The next step begins without waiting for this step's answer. */
+  /** Whether the next step begins without waiting for this step's answer. */
   together: boolean;
 }
 
@@ -125,7 +128,7 @@ async function contentOf({ content, harms }: Step, { body, query }: Operation, s
     return { body: await stage.fill(line, (text) => JSON.stringify(text).slice(1, -1)), query: '' };
   }
   if (!query) return { body: undefined, query: '' };
-  // A query contains only texts; a harmed value is sent as its JSON.
+  // A query contains only texts. A mutated value is sent as its JSON.
   const fields = parseObject(line).map(async ([name, value]) => {
     const text = await fillText(stage, textOf(value));
     return `${percentEncode(name)}=${percentEncode(text.slice(0, 6_000))}`;
@@ -146,7 +149,7 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // The value is too deep for JSON.
+    // The value is nested too deeply for JSON.
     return '[';
   }
 }
@@ -155,7 +158,7 @@ function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Checks an answer by its schema, and keeps the turn's id for later steps. */
+/** Checks an answer by its schema. Stores the turn's id for later steps. */
 function noteAnswer(text: string, { answer, streams, bytes }: Operation, stage: FuzzStage): void {
   if (streams || bytes) return;
   const given: unknown = JSON.parse(text);

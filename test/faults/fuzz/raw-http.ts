@@ -1,5 +1,6 @@
 /**
- * Bytes on a connection that are nearly HTTP: odd lines, headers, lengths and addresses, pipelined, in pieces, cut off.
+ * Generates bytes that are nearly HTTP: odd lines, headers, lengths and addresses. The bytes may be pipelined, split or
+ * cut off.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,9 +21,9 @@ interface RawRequest {
 
 interface RawConnection {
   requests: RawRequest[];
-  /** How much of the text is sent, in thousandths. */
+  /** Which part of the text is sent, in thousandths. */
   cut: number;
-  /** How many bytes are sent at a time; 0: all at once. */
+  /** How many bytes are sent at a time. With 0, all bytes are sent at once. */
   piece: number;
   ending: 'wait' | 'end' | 'reset';
 }
@@ -137,7 +138,7 @@ const body = fc.constantFrom(
 );
 
 const chunks = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-/** The headers that state a body's length, and the body as it is sent. */
+/** The headers that contain a body's length, and the body as it is sent. */
 const framings: Record<string, (text: string) => [head: string, body: string]> = {
   none: () => ['', ''],
   length: (text) => [`Content-Length: ${text.length}\r\n`, text],
@@ -226,12 +227,12 @@ function textOf({ method: verb, target: to, version, ...request }: RawRequest, o
   return head.replaceAll('\r\n', request.lineEnd) + sent;
 }
 
-/** How long a connection may be silent until the client ends it, in ms. */
+/** How long a connection may be silent before the client ends it, in ms. */
 const silenceMs = 100;
-/** So many bytes are sent in small pieces; the bytes after them are sent at once. */
+/** How many bytes are sent in small parts. All bytes after them are sent at once. */
 const piecesMax = 2_000;
 
-/** Everything that the server answers until either side has closed the connection. */
+/** Returns everything that the server sends until either side has closed the connection. */
 async function speak(bytes: Buffer, input: RawConnection, port: number): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
   socket.on('error', () => undefined);
@@ -242,7 +243,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
     answer += chunk;
     isSilent = false;
   });
-  // The server has ended its side.
+  // This happens if the server has ended its side.
   socket.once('end', () => socket.end());
   await once(socket, 'connect');
   const { piece, ending } = input;
@@ -255,7 +256,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
   if (ending === 'reset') socket.resetAndDestroy();
   if (ending === 'end') socket.end();
   while (!socket.closed) {
-    // Streams and half requests do not end by themselves.
+    // Streams and incomplete requests do not end by themselves.
     if (isSilent) socket.destroy();
     isSilent = true;
     await Promise.race([closed, delay(silenceMs)]);
@@ -263,7 +264,7 @@ async function speak(bytes: Buffer, input: RawConnection, port: number): Promise
   return answer;
 }
 
-/** Each answer of a connection has a code of the refusals table. */
+/** Checks that each answer on a connection has a code of the refusals table. */
 function expectNamedAnswers(said: string): void {
   for (const answer of said.split(/(?=HTTP\/1\.1 \d{3} )/)) {
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0);

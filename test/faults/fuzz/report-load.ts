@@ -1,6 +1,6 @@
 /**
- * Imported by the server under test (`--import`). Serves measurements of the process on the socket at the path in
- * `FUZZ_REPORTS`.
+ * Module that the server under test imports (`--import`). It serves measurements of the process on the socket at the
+ * path in `FUZZ_REPORTS`.
  */
 import { createServer } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
@@ -10,15 +10,15 @@ import { isMainThread } from 'node:worker_threads';
 const everyMs = 20;
 
 const path = process.env['FUZZ_REPORTS'];
-// Agents inherit the environment, and threads the arguments.
+// Agents inherit the environment, and threads inherit the arguments.
 delete process.env['FUZZ_REPORTS'];
 if (isMainThread && path !== undefined) report(path);
 
 function report(socketPath: string): void {
   let worst = 0;
   let before = process.threadCpuUsage();
-  // The timer runs once in a turn of the loop, so the thread's processor time since its last run is the work of one
-  // turn. Time in which a busy machine did not run the thread does not count.
+  // The timer runs once in each turn of the event loop. The thread's processor time since the timer's last run is
+  // therefore the work of one turn. Time in which a busy machine did not run the thread is not included.
   setInterval(() => {
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
@@ -36,7 +36,10 @@ function report(socketPath: string): void {
   server.listen(socketPath).unref();
 }
 
-/** Memory after garbage collection. Buffers are freed in turns of the event loop that follow a collection. */
+/**
+ * Measures the memory after garbage collection. Buffers are freed only in turns of the event loop that follow a
+ * collection.
+ */
 async function memory() {
   for (let round = 0; round < 4; round += 1) {
     globalThis.gc?.();

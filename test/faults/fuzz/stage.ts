@@ -12,29 +12,29 @@ import { InputStage } from '../input-stage.ts';
 const reporter = new URL('report-load.ts', import.meta.url).href;
 const soakAgent = fileURLToPath(new URL('../../../bench/soak/agent.ts', import.meta.url));
 
-/** The most CPU time that the server process may use in one iteration of its event loop, in ms. */
+/** How much CPU time the server process may use in one turn of its event loop, in ms. */
 const maxStallMs = 250;
 
 const Memory = z.object({ rss: z.number(), used: z.number(), sockets: z.number() });
 export type Memory = z.infer<typeof Memory>;
 
-/** The most connections that the test's own clients keep for later requests. */
+/** How many connections the test's own clients keep open for later requests. */
 const socketsOfOurs = 16;
 
 /** How long one input may take, in ms. */
 const patience = 30_000;
 
-/** The agent types of the stage's server: the demo, and one whose messages make it ask, hold and work. */
+/** The agent types of the stage's server: the demo, and an agent whose messages make it ask, wait or work. */
 export const agentTypes = ['demo', 'soak'] as const;
 
-/** One real server, in which every run of a property has two new sessions, and leaves none. */
+/** One real server. Every run of a property has two new sessions on this server, and leaves no session. */
 export class FuzzStage {
   readonly input: InputStage;
   readonly #reports: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  /** The client of `input` has a connection of its own. */
+  /** The client for `input` has a connection of its own. */
   #gaugesAtFirst: Record<string, number> = {};
-  /** The requests of this run for a failure's message, newest last. */
+  /** The requests of this run, newest last. A failure's message contains them. */
   #sent: string[] = [];
   #underWay: Promise<void> = Promise.resolve();
   #sessions: string[] = [];
@@ -56,7 +56,7 @@ export class FuzzStage {
       env: (root) => ({ FUZZ_REPORTS: join(root, 'reports') }),
     });
     const stage = new FuzzStage(input, join(input.root, 'reports'));
-    // Play these sessions first, because loading modules for the first sessions must not count as a stall.
+    // Play these sessions first, because loading modules for the first sessions must not be counted as a stall.
     await stage.#makeSessions();
     await stage.#deleteSessions();
     await stage.#report('loop');
@@ -72,14 +72,17 @@ export class FuzzStage {
     return this.input.server.token;
   }
 
-  /** Plays one input on new sessions; an error contains what was sent. */
+  /** Plays one input on new sessions. If this fails, the error contains the data that was sent. */
   async play(run: () => Promise<void>): Promise<void> {
     const played = this.#play(run);
     this.#underWay = played;
     return played;
   }
 
-  /** Resolves when no input is played any more: a property that runs out of time does not wait for its last input. */
+  /**
+   * Resolves when no input is being played. If the time of a property runs out, the property does not wait for its last
+   * input.
+   */
   async untilPlayed(): Promise<void> {
     await this.#underWay.catch(() => undefined);
   }
@@ -105,7 +108,7 @@ export class FuzzStage {
     }
   }
 
-  /** Keeps the sent text, cut, for a failure's message. */
+  /** Stores the sent text, shortened, for a failure's message. */
   note(sent: string): void {
     const shown = JSON.stringify(sent);
     this.#sent.push(shown.length > 400 ? `${shown.slice(0, 400)}… (${shown.length})` : shown);
@@ -121,8 +124,8 @@ export class FuzzStage {
   }
 
   /**
-   * Replaces `<session 1>`, `<turn 2>` and so on with existing ids; numbers are taken modulo their count. `escape`
-   * encodes an id for its place, for example in a URL.
+   * Replaces `<session 1>`, `<turn 2>` and so on with existing ids. The numbers are taken modulo the number of existing
+   * ids. `escape` encodes an id for the place where it is used, for example a URL.
    */
   async fill(sent: string, escape: (text: string) => string): Promise<string> {
     const approvals = sent.includes('<approval ') ? await this.#approvals() : [];
@@ -142,25 +145,25 @@ export class FuzzStage {
     });
   }
 
-  /** Sends a message to the first session, and waits only for its turn's id. */
+  /** Sends a message to the first session. Waits only for the id of the message's turn. */
   async startTurn(message: string): Promise<void> {
     const { turnId } = await this.input.requests.send(this.#sessions[0] ?? '', message);
     this.#turns.push(turnId);
   }
 
-  /** The export of the first session. */
+  /** Returns the export of the first session. */
   async exported(): Promise<string> {
     const path = `/api/session/${this.#sessions[0]}/export`;
     return (await this.ask({ method: 'GET', path })).text;
   }
 
-  /** Fails if one turn of the server's loop has taken too long since the last call. */
+  /** Fails if one turn of the server's event loop has taken too long since the last call. */
   async #expectFreeLoop(): Promise<void> {
     const { stallMs } = z.object({ stallMs: z.number() }).parse(await this.#report('loop'));
     expect(stallMs, 'processor time of one turn of the event loop, ms').toBeLessThan(maxStallMs);
   }
 
-  /** The demo's output in a turn of a new session. */
+  /** Returns the demo's output in a turn of a new session. */
   async demoTurn(): Promise<unknown> {
     const sessionId = await this.input.create();
     await this.input.play(sessionId, 'explain');
@@ -169,7 +172,7 @@ export class FuzzStage {
     return entries.map((entry) => [entry.type, 'content' in entry ? entry.content : '']);
   }
 
-  /** The lines of the server's log. */
+  /** Returns the lines of the server's log. */
   get log(): string[] {
     return this.input.server.log.split('\n').slice(1, -1);
   }
@@ -178,14 +181,14 @@ export class FuzzStage {
     return Memory.parse(await this.#report('memory'));
   }
 
-  /** Resolves once the server has no sockets but those of the test's own clients. */
+  /** Resolves as soon as the server has no sockets except those of the test's own clients. */
   async untilNoSockets(): Promise<void> {
     this.#agent.destroy();
     const sockets = async () => (await this.memory()).sockets;
     await expect.poll(sockets, { timeout: 30_000 }).toBeLessThanOrEqual(socketsOfOurs);
   }
 
-  /** Resolves once the gauges count none of the connections and turns of an input. */
+  /** Resolves as soon as the gauges count none of the connections and turns of an input. */
   async #untilNobodyConnected(): Promise<void> {
     const expected = this.#gaugesAtFirst;
     const end = performance.now() + patience;
@@ -194,8 +197,8 @@ export class FuzzStage {
       await delay(20);
       gauges = await this.#gauges();
     }
-    // If a connection leaks, it stays, so the new counts become the base: otherwise every later input would fail, and
-    // shrinking would mislead.
+    // If a connection leaks, it stays open. Then the new counts become the base: otherwise every later input would
+    // fail, and shrinking would mislead.
     this.#gaugesAtFirst = gauges;
     expect(gauges).toEqual(expected);
   }
@@ -207,7 +210,9 @@ export class FuzzStage {
     return Object.fromEntries(names.map((name) => [name, Number(value(name))]));
   }
 
-  /** A request of the test's own, whose answer is read completely, or up to its first bytes if it `streams`. */
+  /**
+   * Sends a request of the test itself. Reads the answer completely, or up to its first bytes if the answer `streams`.
+   */
   async ask(wire: {
     method: string;
     path: string;
@@ -289,7 +294,10 @@ export class FuzzStage {
   }
 }
 
-/** Checks a rejection by the server: its code is in the table, and is not an internal error. Returns the code. */
+/**
+ * Checks that a rejection by the server has a documented code, and that the code is not that of an internal error.
+ * Returns the code.
+ */
 export function expectNamed(status: number, body: string): string {
   const { error } = ErrorBody.strict().parse(JSON.parse(body));
   expect(error.code, body).not.toBe('INTERNAL');

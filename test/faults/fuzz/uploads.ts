@@ -1,4 +1,4 @@
-/** Files: any bytes as a blob, and exports of a session that were cut, changed or compressed. */
+/** Generates files: any bytes as a blob, and exports of a session that were cut, changed or compressed. */
 import { gzipSync } from 'node:zlib';
 import { refusalsOfAny, serverOperations, UploadedBlob } from '@liminal/protocol';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { expectNamed, type FuzzStage } from './stage.ts';
 type Upload =
   | { to: 'blob'; type: string; bytes: Uint8Array; times: number }
   | { to: 'import'; bytes: Uint8Array }
-  /** The export of a session; `cut` is the part that is sent, in thousandths. */
+  /** An export of a session. `cut` is the part of the export that is sent, in thousandths. */
   | {
       to: 'import';
       harms: Harm[];
@@ -31,7 +31,7 @@ const types = fc.constantFrom(
 );
 const bytes = fc.uint8Array({ maxLength: 8_000 });
 
-/** The most bytes of a file that is sent for an import. */
+/** The size of the largest file that is sent for an import, in bytes. */
 const importMax = 400_000;
 
 export const uploads: fc.Arbitrary<Upload[]> = fc.array(

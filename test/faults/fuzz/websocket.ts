@@ -1,4 +1,4 @@
-/** Frames on one WebSocket: valid ones by `ClientMessage`, in floods, and invalid ones. */
+/** Generates frames on one WebSocket: valid frames by `ClientMessage`, also in floods, and invalid frames. */
 import { ClientMessage, ServerMessage } from '@liminal/protocol';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -13,11 +13,11 @@ import type { FuzzStage } from './stage.ts';
 interface Frames {
   messages: object[];
   harms: Harm[];
-  /** Bytes that are sent as a binary frame after so many lines. */
+  /** Bytes that are sent as a binary frame, and the number of lines that are sent before them. */
   binary: { after: number; bytes: Uint8Array } | undefined;
   /** Whether a turn runs while the lines are sent. */
   turn: boolean;
-  /** The client reads nothing until it has sent everything. */
+  /** Whether the client reads nothing until it has sent all its frames. */
   stalls: boolean;
 }
 
@@ -43,14 +43,15 @@ export const frames: fc.Arbitrary<Frames> = fc.record(
 
 const { frameBytes } = defaultLimits;
 
-/** Close codes for faults of the client: it broke a rule of WebSockets, or a limit. */
+/** Close codes that report a fault of the client: the client broke a rule of WebSockets, or exceeded a limit. */
 const clientsFault = [1002, 1003, 1007, 1008, 1009];
 
 export async function playFrames(input: Frames, stage: FuzzStage): Promise<void> {
   const { binary, turn, stalls } = input;
   const script = [...input.messages];
   const lines = linesOf({ script: 0, length: script.length, harms: input.harms }, [script]);
-  // The operating system may drop the server's close frame if the rest of a frame arrives after it.
+  // If the rest of a frame arrives after the server's close frame was sent, the operating system may drop the close
+  // frame.
   const isTooLong = lines.some((line) => Buffer.byteLength(line) > frameBytes);
   const socket = await new Connection(stage.input.server.origin, stage.token).open();
   const over = Promise.withResolvers<void>();

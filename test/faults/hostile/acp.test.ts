@@ -1,6 +1,6 @@
 /**
- * Arbitrary output of an ACP agent in a turn: the turn ends, all of it can be read, and other sessions are not
- * affected.
+ * Plays arbitrary output of an ACP agent in a turn. The turn must end, all of the output must be readable, and other
+ * sessions must not be affected.
  */
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent, sampleLines } from '@liminal/testkit';
@@ -11,7 +11,7 @@ import { playHostile, share } from './play.ts';
 import { historyOf, hostileStage, startTurn } from './stage.ts';
 import { hostileStream, linesOf, type Scripts } from './stream.ts';
 
-/** An agent's messages in a session, without answers, and without requests to run programs. */
+/** Returns an agent's messages in a session, without answers and without requests to run programs. */
 function* sampleScript(sessionId: string): Generator<object> {
   for (const line of sampleLines(sessionId)) {
     const message = JSON.parse(line) as { method?: string };
@@ -32,7 +32,7 @@ const sessionUpdate = (sessionId: string, update: object) => ({
   params: { sessionId, update },
 });
 
-/** The messages of Codex's adapter in each of its recordings. */
+/** The messages that Codex's adapter sent in each of its recordings. */
 const recorded = Object.values(loadAdapterRecording());
 
 function scriptsOf(sessionId: string): Scripts {
@@ -42,7 +42,10 @@ function scriptsOf(sessionId: string): Scripts {
   return inItsName.flatMap((script) => [[...sampleScript(sessionId)], script]);
 }
 
-/** An agent with more than 1,000 open requests is ended, which is tested elsewhere: here the agent must live. */
+/**
+ * An agent with more than 1,000 open requests is ended. Another test checks this; in this test, the agent must not be
+ * ended.
+ */
 function withFewRequests(lines: readonly string[]): string[] {
   let left = 900;
   return lines.filter((line) => {
@@ -96,7 +99,7 @@ test(
       const stored = await stage.stored(sessionId);
       await runtime.kill(sessionId);
       stage.expectCalm();
-      // The agent's received messages are memory of the test, and must not be measured.
+      // The test itself keeps the messages that the agent received. This memory must not be measured.
       control.received.length = 0;
       return { inputSize: lines.join().length, stored };
     });

@@ -1,6 +1,6 @@
 /**
- * Arbitrary output of Claude Code in a turn, as its SDK passes it on: the turn ends, everything is readable, other
- * sessions are not affected.
+ * Plays arbitrary output of Claude Code in a turn, as Claude Code's SDK passes it on. The turn must end, all of the
+ * output must be readable, and other sessions must not be affected.
  */
 import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
 import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
@@ -17,7 +17,7 @@ vi.mock(import('@anthropic-ai/claude-agent-sdk'), async (original) => ({
   query: (asked) => fake.query(asked),
 }));
 
-/** Messages that the recordings lack. */
+/** Messages that do not occur in the recordings. */
 const rare = [
   { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_800_000_000 } },
   {
@@ -53,7 +53,7 @@ async function recordedScripts(): Promise<object[][]> {
 const recorded = JSON.stringify(await recordedScripts());
 const uuids = /"(user_message_uuid|command_uuid)":"[^"]*"|"user_message_uuids":\["[^"]*"/g;
 
-/** The recordings, as if they answered this message. */
+/** Returns the recordings, changed so that they answer this message. */
 const scriptsFor = (uuid: string): Scripts =>
   JSON.parse(
     recorded.replaceAll(
@@ -91,11 +91,11 @@ test(
       const { reader, ended } = await startTurn(runtime, sessionId, 'Go.');
       const [end] = await Promise.all([ended(), stage.others()]);
       expect(end).not.toMatchObject({ errorCode: 'PROCESS_CRASH' });
-      // If the earlier output has already ended the turn, the agent's last words are a turn of their own.
+      // If the earlier output has already ended the turn, the agent's last text is in a turn of its own.
       await reader.until(({ items }) =>
         [...items.values()].some((item) => 'content' in item && item.content === 'Bye.'),
       );
-      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      await expect.poll(async () => (await runtime.status(sessionId)).state).not.toBe('running');
       expect(reader.fault).toBeUndefined();
       reader.close();
       expect(await historyOf(runtime, sessionId)).toContain('"Bye."');
@@ -107,7 +107,7 @@ test(
   },
 );
 
-test('SAFE: a message of Claude Code that cannot be processed ends its turn, without a wait', async () => {
+test('SAFE: if a message of Claude Code cannot be processed, the message ends its turn at once', async () => {
   const stage = await hostileStage(new ClaudeCodeProvider());
   const begun = (uuid: string) => last(uuid).slice(0, 1);
   const trap = {

@@ -1,8 +1,8 @@
 import type { Query, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** A stand-in for the Agent SDK: returns the messages that a test provides, one by one. */
+/** Replaces the Agent SDK. Returns the messages that a test provides, one by one. */
 export class FakeClaude {
-  /** The answer to a message: lines of JSON, or other values. */
+  /** Returns the answer to a message: lines of JSON, or other values. */
   answer: (uuid: string) => Iterable<string | object> = () => [];
 
   query({ prompt }: { prompt: string | AsyncIterable<SDKUserMessage> }): Query {

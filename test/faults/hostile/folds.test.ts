@@ -1,4 +1,4 @@
-/** Arbitrary events and messages of the right types: every fold returns something that can be shown. */
+/** Tests that, for arbitrary events and messages of the right types, every fold returns a result that can be shown. */
 import { applyMessage, type SessionView } from '@liminal/client';
 import {
   closeOpenItems,
@@ -33,7 +33,7 @@ const sessionId = 'session-1';
 const emittedAt = '2026-01-01T00:00:00.000Z';
 const gone = { code: 'PROCESS_CRASH', message: 'It is gone.' };
 
-/** The fold's outputs for one kind of reader, including the turn's end. */
+/** Returns the fold's outputs for one kind of reader, including the turn's end. */
 function foldFor(events: readonly StreamEvent[], config: Partial<UpsertFoldConfig>): FoldOutput[] {
   let state = startUpsertFold(config);
   const outputs: FoldOutput[] = [];
@@ -47,7 +47,7 @@ function foldFor(events: readonly StreamEvent[], config: Partial<UpsertFoldConfi
   return [...outputs, ...destroyUpsertFold(state, 0, gone).outputs];
 }
 
-/** The outputs as the server sends them. */
+/** Returns the outputs in the form in which the server sends them. */
 function messagesOf(outputs: readonly FoldOutput[]): ServerMessage[] {
   return outputs.map((output, n): ServerMessage => {
     const at = { sessionId, cursor: `run-1:${n}` };
@@ -71,7 +71,7 @@ const historyMessage = (response: Response): ServerMessage => ({
 const shown = (messages: readonly ServerMessage[]): SessionView =>
   messages.reduce((view, message) => applyMessage(view, message, 0), emptyView(sessionId));
 
-/** All results of a run: what is stored and shown. */
+/** Returns all results of a run: the results that are stored and the results that are shown. */
 function foldAll(events: readonly StreamEvent[]) {
   const state = events.reduce(foldResponse, emptyResponse());
   const response = toResponse(state);
@@ -88,7 +88,7 @@ function foldAll(events: readonly StreamEvent[]) {
   };
 }
 
-/** Processor time, in ms. */
+/** Returns processor time, in ms. */
 function costOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -106,7 +106,7 @@ function issuesOf(result: { error?: { issues: readonly unknown[] } | undefined }
 }
 
 test(
-  'SAFE: any run of events is folded into valid values, in a time proportional to its length',
+  'SAFE: every run of events can be folded into valid values, in a time proportional to its length',
   { timeout: patience(share(15)) },
   async () => {
     await playHostile(share(15), hostileStream, async (stream) => {
@@ -122,8 +122,8 @@ test(
         expect(issuesOf(HistoryPage.safeParse(page))).toBeUndefined();
         expectJson([response, messages, views, rest]);
         expect(views.map(({ needsResync }) => needsResync)).toEqual([false, false, false]);
-        // Text may be shown to one kind of reader earlier than to the other, so the order of items may differ;
-        // compare items by id.
+        // A text may be shown to one kind of reader earlier than to the other kind, so the order of items may differ.
+        // Compare items by id.
         const [live, whole] = views.map(({ turns }) =>
           turns.flatMap(({ items }) =>
             items
@@ -133,7 +133,7 @@ test(
         );
         expect(live, 'all readers see the same').toEqual(whole);
       }
-      // Events that are applied a second time change nothing.
+      // If events are applied a second time, they change nothing.
       const twice = [...events, ...events.slice(-3)].reduce(foldResponse, emptyResponse());
       expect(toResponse(twice)).toEqual(made[0]?.response);
       const benign = costOf(() => foldAll(benignRun(events)));
@@ -151,7 +151,7 @@ const messageScripts = Array.from({ length: 20 }, (_, script) => {
 });
 
 test(
-  'SAFE: any stream of messages, in any order, is shown by the client or requested again',
+  'SAFE: for every stream of messages, in any order, the client shows each message or requests the session again',
   { timeout: patience(share(10)) },
   async () => {
     await playHostile(share(10), hostileStream, async (stream) => {

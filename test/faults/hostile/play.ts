@@ -13,22 +13,22 @@ const collect = runInNewContext('gc') as () => void;
 /** The limit is far above the measured value, so that the test does not fail on a busy machine. */
 const maxStallMs = 4_000;
 const maxGrowth = 96 * 1024 * 1024;
-/** An input that takes longer counts as hanging (ms). */
+/** An input that takes longer than this is treated as hanging, in ms. */
 const inputLimit = 20_000;
 
-/** The cost of one input; every value is asserted. */
+/** The cost of one input. The test checks every value. */
 export interface Cost {
-  /** Characters of the input and, if it is stored, of its stored form. */
+  /** How many characters the input has. If the input is stored, also how many characters its stored form has. */
   inputSize: number;
   stored?: number;
 }
 
-/** The share of `all` inputs that a run has, in percent. */
+/** Returns how many of `all` inputs one run plays, for a share given in percent. */
 export const share = (percent: number): number => Math.ceil((length.hostile * percent) / 100);
 
 /**
- * Plays `count` hostile inputs one after the other. Checks how long each input blocks the event loop, how much each
- * input stores, and how much memory all inputs together leave in use.
+ * Plays `count` hostile inputs one after another. Checks how long each input blocks the event loop, how much each input
+ * stores, and how much memory all inputs together leave in use.
  */
 export async function playHostile<T>(
   count: number,
@@ -44,7 +44,7 @@ export async function playHostile<T>(
     const stalls = monitorEventLoopDelay({ resolution: 5 });
     stalls.enable();
     const { inputSize, stored = 0 } = await play(input);
-    // Wait two turns of the loop, because a stall is recorded only at the turn after it.
+    // Wait for two turns of the event loop, because a stall is recorded only in the turn after it.
     await turn();
     await turn();
     stalls.disable();
@@ -54,7 +54,7 @@ export async function playHostile<T>(
     expect(stallMs, 'longest stall, ms').toBeLessThan(maxStallMs);
     expect(stored, `stored of ${inputSize} characters`).toBeLessThan(3 * inputSize + 1024 * 1024);
   });
-  // Shrinking of a failure is limited to this time.
+  // The time for shrinking a failed input is limited to this value.
   const limit = { interruptAfterTimeLimit: count * 1_000 + 60_000, markInterruptAsFailure: true };
   await fc.assert(property, { ...limit, timeout: inputLimit, seed, numRuns: count });
   const growth = usedMemory() - before;

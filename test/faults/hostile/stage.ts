@@ -7,13 +7,16 @@ import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
 import { acpAgent, makeWorkspace } from '@liminal/testkit';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Reader } from '../../../packages/runtime/test/reader.ts';
 
 /** Unhandled rejections, which are also reported. */
 const unhandled: unknown[] = [];
 
-/** A server on SQLite with a hostile agent and a healthy one, which end with the test. */
+/**
+ * Starts a server on SQLite with a hostile agent and a well-behaved agent. Both agents and the server end with the
+ * test.
+ */
 export async function hostileStage(hostile: CliProvider) {
   const { projectDir, remove } = await makeWorkspace({});
   const healthy = await acpAgent({ turns: [{ steps: [{ say: 'I am well.' }] }] });
@@ -26,7 +29,7 @@ export async function hostileStage(hostile: CliProvider) {
   providers.register(new AcpProvider({ ...names, command, args, env, sharedProcess: true }));
   const warnings: string[] = [];
   const note = (details: object, text: string): void => {
-    // Agents' notices are also logged, and are not warnings.
+    // Notices of agents are also logged. They are not warnings.
     if (!('cliType' in details)) warnings.push(`${text} ${JSON.stringify(details)}`);
   };
   const logger = { info: () => undefined, warn: note, error: note };
@@ -44,7 +47,7 @@ export async function hostileStage(hostile: CliProvider) {
 
   const create = async (cliType: string) =>
     (await runtime.createSession({ cliType, projectDir })).sessionId;
-  // These sessions keep the agents' processes running, because a process ends with its last session.
+  // These sessions keep the agents' processes running, because a process ends together with its last session.
   await Promise.all(['healthy', hostile.cliType].map(create));
 
   return {
@@ -61,7 +64,7 @@ export async function hostileStage(hostile: CliProvider) {
       turn.reader.close();
       await runtime.kill(sessionId);
     },
-    /** The number of characters of a session's stored JSON, which must be valid. */
+    /** Returns how many characters a session's stored JSON has. The stored text must be valid JSON. */
     async stored(sessionId: string): Promise<number> {
       const runs = (await storage.store.listRuns(sessionId)) ?? [];
       const all = await Promise.all(runs.map(({ id }) => storage.store.getResponse(id)));
@@ -70,7 +73,7 @@ export async function hostileStage(hostile: CliProvider) {
       }
       return JSON.stringify(all).length;
     },
-    /** Checks that there were no unhandled rejections and no warnings. */
+    /** Checks that there were no unhandled rejections and no warnings during the test. */
     expectCalm(): void {
       expect(unhandled.splice(0)).toEqual([]);
       expect(warnings.splice(0)).toEqual([]);
@@ -78,7 +81,7 @@ export async function hostileStage(hostile: CliProvider) {
   };
 }
 
-/** Sends a message; returns its reader once the turn has begun. */
+/** Sends a message. As soon as its turn has begun, returns the reader of the turn. */
 export async function startTurn(runtime: Runtime, sessionId: string, message: string) {
   const reader = new Reader(runtime, sessionId);
   await reader.untilType('session:info');
@@ -92,16 +95,16 @@ export async function startTurn(runtime: Runtime, sessionId: string, message: st
   return {
     turnId,
     reader,
-    /** The turn's status once it is in history. */
+    /** Returns the turn's status as soon as the turn is in history. */
     async ended() {
       await reader.until(() => end() !== undefined);
-      await vi.waitUntil(async () => (await runtime.status(sessionId)).state !== 'running');
+      await expect.poll(async () => (await runtime.status(sessionId)).state).not.toBe('running');
       return end();
     },
   };
 }
 
-/** A session's history as JSON; checks each page's schema and size. */
+/** Returns a session's history as JSON. Checks the schema and the size of each page. */
 export async function historyOf(runtime: Runtime, sessionId: string): Promise<string> {
   const pages: string[] = [];
   for (let before: string | undefined; ;) {
@@ -109,7 +112,7 @@ export async function historyOf(runtime: Runtime, sessionId: string): Promise<st
     const json = JSON.stringify(page);
     expect(HistoryPage.safeParse(JSON.parse(json)).error?.issues.slice(0, 3)).toBeUndefined();
     expect(page.entries.length).toBeLessThanOrEqual(200);
-    // One item of 16 Mi characters, each of which may take six in JSON.
+    // A page may contain one item of 16 Mi characters, each of which may take six characters in JSON.
     expect(json.length).toBeLessThan(100 * 1024 * 1024);
     pages.unshift(json);
     if (!page.hasMore) return pages.join('\n');

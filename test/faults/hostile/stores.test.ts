@@ -1,4 +1,7 @@
-/** Arbitrary values in a log or a store: reads return what was written, and other sessions are served meanwhile. */
+/**
+ * Tests arbitrary values in a log or a store: reads return the values that were written, and other sessions are served
+ * at the same time.
+ */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ import { playHostile, share } from './play.ts';
 import { hostileStream } from './stream.ts';
 import { oddNames } from './value.ts';
 
-/** A log, a store or both, and the size of the store's file in bytes if it has one. */
+/** A log, a store, or both. If the store has a file, also the file's size in bytes. */
 interface Subject {
   log?: EventLog;
   store?: ResponseStore;
@@ -74,7 +77,7 @@ async function postgres(): Promise<Subject> {
   return { store };
 }
 
-/** Asserts that both are the same JSON; texts of many MiB are compared without being shown. */
+/** Asserts that both values have the same JSON. Texts of many MiB are compared without being printed. */
 function expectSame(read: unknown, written: unknown, what: string): void {
   const [is, was] = [JSON.stringify(read), JSON.stringify(written)];
   let at = 0;
@@ -85,7 +88,7 @@ function expectSame(read: unknown, written: unknown, what: string): void {
   ).toBe(true);
 }
 
-/** A run's events up to and including its first end, because later events are rejected. */
+/** Returns a run's events up to and including its first end, because later events are rejected. */
 function upToEnd(events: StreamEvent[]): StreamEvent[] {
   const end = events.findIndex(isTerminal);
   return end < 0 ? events : events.slice(0, end + 1);
@@ -101,7 +104,7 @@ async function tryLog(log: EventLog, runId: string, events: StreamEvent[]): Prom
   expect(await log.read(runId)).toEqual([]);
 }
 
-/** Stores a run and checks reads of it; returns the size of the stored text in characters. */
+/** Stores a run, and checks that it is read back correctly. Returns the size of the stored text in characters. */
 async function tryStore(store: ResponseStore, said: Response): Promise<number> {
   const { sessionId, outputItems } = said;
   const words = JSON.stringify(outputItems).slice(0, 300);
@@ -146,7 +149,7 @@ test.each([
     const healthy = response('healthy', ['I am well.'], { sessionId: 'healthy' });
     await playHostile(share(5), hostileStream, async (stream) => {
       count += 1;
-      // Every other name combines all odd names.
+      // Every second name combines all odd names.
       const odd = count % 2 === 0 ? oddNames.join('') : oddNames[count % oddNames.length];
       const name = `${odd} ${count}`;
       const run = { sessionId: `s ${name}`, turnId: `t ${name}`, runId: `r ${name}` };

@@ -1,33 +1,33 @@
-/** Hostile streams: a program's real messages, and the harms that are done to them. */
+/** Generates hostile streams: the real messages of a program, with mutations. */
 import fc from 'fast-check';
 import { hostileValue, type HostileValue, jsonOf, oddNames, oddNumbers, textOf } from './value.ts';
 
-/** Messages in the order in which such a program sends them; each script is one conversation. */
+/** Scripts of messages, in the order in which such a program sends them. Each script is one conversation. */
 export type Scripts = readonly (readonly object[])[];
 
-/** A harm to one message; `at` and `place` are taken modulo their count. */
+/** A mutation of one message. `at` and `place` are taken modulo the number of messages and of places. */
 export type Harm =
-  /** Replaces the value in one place: by a value of any type, or by a value of the same type (`alike`). */
+  /** Replaces the value in one place with a value of any type, or, with `alike`, with a value of the same type. */
   | { do: 'replace' | 'alike'; at: number; place: number; with: HostileValue }
-  /** A missing field, or an additional one. */
+  /** Removes a field, or adds a field. */
   | { do: 'remove'; at: number; place: number }
   | { do: 'add'; at: number; place: number; name: string; with: HostileValue }
-  /** Other ids: odd ones, or one id for many messages. */
+  /** Replaces ids: with odd ids, or with one id for many messages. */
   | { do: 'rename'; at: number; id: string | number | null }
-  /** Another kind of message. */
+  /** Replaces the message with a message of another kind. */
   | { do: 'change kind'; at: number }
   | { do: 'leave out'; at: number }
   /** Sends the message later or earlier, for example before its item has begun, or after it has ended. */
   | { do: 'move'; at: number; to: number }
-  /** Sends the message so many more times, about the same items, or about new ones (`anew`). */
+  /** Sends the message this many more times: about the same items, or, with `anew`, about new items. */
   | { do: 'repeat'; at: number; times: number; anew: boolean }
   /** Another value instead. */
   | { do: 'say'; at: number; with: HostileValue };
 
-/** A harm that changes a message itself. */
+/** A mutation that changes the message itself. */
 type Spoil = Exclude<Harm, { do: 'leave out' | 'move' | 'repeat' | 'say' }>;
 
-/** A recipe of a stream, small enough to be printed in a failure. */
+/** A recipe for a stream. It is small enough to be printed in a failure. */
 export interface HostileStream {
   script: number;
   /** How many messages of the script are sent. */
@@ -68,24 +68,24 @@ const harm: fc.Arbitrary<Harm> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('say'), at, ...value }) },
 );
 
-/** Mostly no harms, otherwise up to three. */
+/** Generates mutations: mostly none, otherwise up to three. */
 export const fewHarms: fc.Arbitrary<Harm[]> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Harm[]>([]) },
   { weight: 1, arbitrary: fc.array(harm, { minLength: 1, maxLength: 3 }) },
 );
 
-/** The only generator of hostile input; `linesOf` turns it into messages. */
+/** The only generator of hostile input. `linesOf` turns its recipes into messages. */
 export const hostileStream: fc.Arbitrary<HostileStream> = fc.record({
   script: fc.nat({ max: 999 }),
   length: fc.integer({ min: 1, max: 60 }),
   harms: fc.array(harm, { minLength: 1, maxLength: 8 }),
 });
 
-/** A stream has at most so many messages, and about so many characters. */
+/** The maximum number of messages in a stream, and the approximate maximum number of characters. */
 const maxMessages = 3_000;
 const maxSize = 12 * 1024 * 1024;
 
-/** The stream as lines of JSON. */
+/** Returns the stream as lines of JSON. */
 export function linesOf({ script, length, harms }: HostileStream, scripts: Scripts): string[] {
   const spoken = scripts[script % scripts.length] ?? [];
   const maker = new StreamBuilder(spoken.slice(0, length));
@@ -102,7 +102,7 @@ type JsonPlace = [holder: Holder, key: string];
 
 class StreamBuilder {
   readonly #messages: { content: unknown; times: number; anew: boolean }[];
-  /** JSON that replaces a text in the message. */
+  /** JSON of hostile values. The key is the placeholder in the message that the JSON replaces. */
   readonly #holes = new Map<string, string>();
 
   constructor(script: readonly object[]) {
@@ -162,7 +162,7 @@ class StreamBuilder {
         return;
       case 'add':
         if (Array.isArray(holder)) return void holder.push(this.#hole(harm.with));
-        // An assignment to `__proto__` would add no field.
+        // An assignment to `__proto__` would not add a field.
         Object.defineProperty(holder, harm.name, {
           value: this.#hole(harm.with),
           enumerable: true,
@@ -178,7 +178,7 @@ class StreamBuilder {
     }
   }
 
-  /** An equally hostile value of the same type. */
+  /** Returns an equally hostile value of the same type. */
   #alike(expected: unknown, harmful: HostileValue): unknown {
     if (typeof expected === 'string') return textOf(harmful);
     if (typeof expected === 'number') {
@@ -207,7 +207,7 @@ class StreamBuilder {
 
 const kinds = new Set(['type', 'sessionUpdate', 'kind', 'status', 'subtype', 'method']);
 
-/** All places in a value, at any depth. */
+/** Returns all places in a value, at any depth. */
 function places(value: unknown): JsonPlace[] {
   if (typeof value !== 'object' || value === null) return [];
   const holder = value as Holder;

@@ -1,6 +1,6 @@
 /**
- * Arbitrary contents of a session: every interface returns them as valid JSON in UTF-8, and they cannot control a
- * terminal.
+ * Tests arbitrary contents of a session: every interface returns the contents as valid JSON in UTF-8, and the contents
+ * cannot control a terminal.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,12 +33,12 @@ import { playHostile, share } from './play.ts';
 import { hostileStream } from './stream.ts';
 
 /**
- * Control characters except line ends and tabs, half surrogate pairs, characters that change the writing direction or
- * have no width.
+ * Matches control characters except line ends and tabs, half surrogate pairs, characters that change the writing
+ * direction, and characters without width.
  */
 const steering =
   /[^\P{Cc}\n\t]|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
-/** The characters of `steering`, and all other characters that JSON output must escape. */
+/** Matches the characters of `steering`, and all further characters that JSON output must escape. */
 const unescaped = /[^\P{Cc}\n]|\p{Cs}|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 
 function surface({ url, agent, folder }: TestServer) {
@@ -61,7 +61,7 @@ function surface({ url, agent, folder }: TestServer) {
       (await ask('/api/session/create', SessionHandle, { cliType: 'scripted', projectDir: folder }))
         .sessionId,
     send,
-    /** All pages as one. */
+    /** Returns all pages together as one page. */
     async history(sessionId: string): Promise<HistoryPage> {
       const all: HistoryPage = { entries: [], turns: [], cursor: '', hasMore: false };
       for (let before = ''; ;) {
@@ -72,7 +72,7 @@ function surface({ url, agent, folder }: TestServer) {
         before = `?before=${encodeURIComponent(page.before ?? '')}`;
       }
     },
-    /** Plays a turn in another session. */
+    /** Plays a turn in a session other than the tested one. */
     async others(socket: SocketReader, sessionId: string): Promise<void> {
       const turnId = await send(sessionId);
       agent.end(sessionId);
@@ -81,7 +81,7 @@ function surface({ url, agent, folder }: TestServer) {
   };
 }
 
-/** A reader that could not keep up gets the newest state instead. */
+/** If a reader could not keep up, it gets the newest state instead of the missed messages. */
 function hasEnded(message: ServerMessage, turnId: string): boolean {
   if (message.type === 'session:turn') {
     return message.payload.turnId === turnId && message.payload.type !== 'turn_started';
@@ -90,7 +90,7 @@ function hasEnded(message: ServerMessage, turnId: string): boolean {
   return message.turns.some((turn) => turn.turnId === turnId && turn.status !== 'in_progress');
 }
 
-/** The output of `run` and `tail` for the messages, as text and as JSON. */
+/** Returns the output of `run` and `tail` for the messages, both as text and as JSON. */
 function inTerminal(messages: readonly ServerMessage[], sessionId: string) {
   const [spoken, lines, json]: string[][] = [[], [], []];
   const text = new TextStream((words) => spoken?.push(cleanText(words)));
@@ -110,7 +110,7 @@ function inTerminal(messages: readonly ServerMessage[], sessionId: string) {
 }
 
 test(
-  'SAFE: arbitrary contents are readable through HTTP, WebSocket, event streams and terminals',
+  'SAFE: arbitrary contents can be read through HTTP, WebSocket, event streams and terminals',
   { timeout: patience(share(15)) },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'liminal-surfaces-'));

@@ -1,4 +1,4 @@
-/** Hostile values, as recipes that are short however large the value is. */
+/** Generates hostile values. A value is given as a recipe, which is short however large the value is. */
 import fc from 'fast-check';
 
 export type HostileValue =
@@ -9,7 +9,7 @@ export type HostileValue =
   | { keys: number }
   | { leaves: number };
 
-/** Names of inherited properties; empty names, numbers, and the script's own marks. */
+/** Names of fields: inherited properties, empty names, numbers, and names with characters that are hard to show. */
 export const oddNames = [
   '',
   ' ',
@@ -60,7 +60,7 @@ const oddJson = [
   '{"a":1,"a":2,"":3}',
 ];
 
-/** Invalid or extreme dates, and addresses and paths that lead nowhere, or anywhere. */
+/** Invalid or extreme dates, and addresses and paths that do not exist or that lead outside. */
 const oddTexts = [
   '9999-99-99T99:99:99Z',
   '+275760-09-13T00:00:00.001Z',
@@ -78,7 +78,7 @@ const oddTexts = [
   '{{sessionId}}',
 ];
 
-/** Pieces of text that are hard to write, count, show or search. */
+/** Parts of texts that are hard to write, count, show or search. */
 const pieces = [
   'a',
   '"',
@@ -114,7 +114,7 @@ const pieces = [
   '\t',
 ];
 
-/** A size that is mostly small, sometimes large, and rarely huge. */
+/** Generates sizes: most are small, some are large, and a few are huge. */
 function size(large: number, huge: number, small = 24): fc.Arbitrary<number> {
   return fc.oneof(
     { weight: small, arbitrary: fc.integer({ min: 1, max: 64 }) },
@@ -145,7 +145,7 @@ export const hostileValue: fc.Arbitrary<HostileValue> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       nested: fc.constantFrom('[' as const, '{' as const),
-      // Deep, but not large.
+      // These values are deep, but not large.
       depth: fc.oneof(size(1_000, 10_000), fc.integer({ min: 1_000, max: 10_000 })),
     }),
   },
@@ -153,10 +153,10 @@ export const hostileValue: fc.Arbitrary<HostileValue> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ leaves: size(5_000, 500_000, 8) }) },
 );
 
-/** The most characters of a text in a value. */
+/** The maximum length of a text in a value, in characters. */
 const maxText = 8 * 1024 * 1024;
 
-/** The value's JSON, written without JSON.stringify, which fails for some values. */
+/** Returns the value's JSON. It is written without JSON.stringify, which fails for some values. */
 export function jsonOf(value: HostileValue): string {
   if ('json' in value) return value.json;
   if ('text' in value) return quoted(textOf(value));
@@ -169,11 +169,11 @@ export function jsonOf(value: HostileValue): string {
   return `${open.repeat(value.depth)}1${close.repeat(value.depth)}`;
 }
 
-/** An equally hostile text: the value itself if it is a text, otherwise its JSON. */
+/** Returns an equally hostile text: the value itself if the value is a text, otherwise the value's JSON. */
 export function textOf(value: HostileValue): string {
   if (!('text' in value)) return jsonOf(value);
   const { text, times } = value;
-  // Quotes and control characters take up to six characters in JSON.
+  // In JSON, quotation marks and control characters take up to six characters.
   return text.repeat(Math.min(times, Math.ceil(maxText / 6 / text.length)));
 }
 

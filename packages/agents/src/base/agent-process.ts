@@ -1,11 +1,10 @@
-import { asError, thrownMessage, tailOf } from '@liminal/protocol';
+import { asError, LineSplitter, thrownMessage, tailOf } from '@liminal/protocol';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endTree, type ProcessMark, processMark } from '../process/index.ts';
 import { childEnvironment } from './child-environment.ts';
 import { findProgram } from './find-program.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { ProtocolBreach } from './protocol-breach.ts';
 
 export interface ProcessCommand {
@@ -26,6 +25,8 @@ export interface AgentProcessEvents {
   onGone: (reason: Error) => void;
 }
 
+/** The longest line, in characters, each of at least a byte; a longer line cannot be a message. */
+const maxLine = 32 * 1024 * 1024;
 const endGraceMs = 1_500;
 /** How long an agent may take to exit after its input has ended. */
 const goodbyeMs = 200;
@@ -42,6 +43,8 @@ export class AgentProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited = Promise.withResolvers<Error>();
   readonly #errorsEnded = Promise.withResolvers<void>();
+  /** Much faster than the decoder of a stream with an encoding. */
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #lines = new LineSplitter();
   #errorOutput = '';
   /** Resolves when the lines that were read last have been handled. */
@@ -102,7 +105,7 @@ export class AgentProcess {
     this.#errorOutput = '';
   }
 
-  /** Returns the reason, followed by the error output. */
+  /** Returns the reason why the process ended, followed by the process's error output. */
   explain(reason: unknown): string {
     const text = thrownMessage(reason);
     const output = this.#errorOutput.trim();
@@ -128,7 +131,7 @@ export class AgentProcess {
     stdout.on('data', (chunk: Buffer) => {
       if (this.#isGone) return;
       try {
-        const handled = handle(this.#lines.push(chunk), onLine);
+        const handled = handle(this.#split(chunk), onLine);
         if (handled === undefined) return;
         stdout.pause();
         this.#handling = handled;
@@ -142,10 +145,17 @@ export class AgentProcess {
     } catch (error) {
       return asError(error);
     }
-    this.note(this.#lines.rest());
+    this.note(this.#lines.rest);
     // Prefer the exit code as the reason: the end of the output explains less.
     const exit = await Promise.race([this.#exited.promise, delay(lastLinesMs)]);
     return exit ?? new Error('The process closed its output.');
+  }
+
+  /** Returns the lines that `chunk` completes. Throws ProtocolBreach for a line that is too long. */
+  #split(chunk: Buffer): string[] {
+    const lines = this.#lines.push(this.#decoder.decode(chunk, { stream: true }));
+    if (this.#lines.rest.length <= maxLine) return lines;
+    throw new ProtocolBreach('The agent wrote a line of more than 32 MiB.');
   }
 }
 

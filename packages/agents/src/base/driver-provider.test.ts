@@ -236,7 +236,7 @@ test('updates that are sent during an opening arrive together once the session i
   await create();
   expect(updates).toEqual([]);
 
-  await vi.waitFor(() => expect(updates).toMatchObject([{ title: 'Second', commands: [] }]));
+  await expect.poll(() => updates).toMatchObject([{ title: 'Second', commands: [] }]);
 });
 
 test('updates of a session that failed to open are never sent', async () => {
@@ -250,7 +250,7 @@ test('updates of a session that failed to open are never sent', async () => {
 
   await provider.loadSession('a', { projectDir });
 
-  await vi.waitFor(() => expect(updates).toMatchObject([{ title: 'Second' }]));
+  await expect.poll(() => updates).toMatchObject([{ title: 'Second' }]);
 });
 
 test('a provider lacks methods that its driver lacks, and rejects calls that its session does not support', async () => {

@@ -1,8 +1,8 @@
 /** Versions of programs that a person has installed. */
+import { LruMap } from '@liminal/protocol';
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { LruMap } from './lru-map.ts';
 
 /** How long a program may take to print its version, ms. */
 const versionLimitMs = 10_000;

@@ -1,6 +1,7 @@
 import {
   type ApprovalOutcome,
   type AskedCall,
+  askedKeys,
   closeItem,
   closingOf,
   type Compaction,
@@ -10,11 +11,12 @@ import {
   type Delivery,
   GrowingText,
   type ItemPatch,
-  type ItemStartPayload,
   maxItemSize,
   callDifferences,
   withinSize,
   type OutputItem,
+  itemStart,
+  pickDefined,
   steeredItemId,
   itemText,
   withText,
@@ -115,7 +117,7 @@ export class TurnWriter {
     const id = `${this.turnId}:user`;
     const item = { type: 'message', id, content: message, origin: 'user' } as const;
     if (blocks.length === 0) return this.add(item);
-    this.write(startPayload(item));
+    this.write(itemStart(item));
     // The blocks are not cut: the server bounded a person's files on receipt.
     this.#put({ type: 'item_done', itemId: id, finalItem: { ...item, blocks: [...blocks] } });
   }
@@ -128,7 +130,7 @@ export class TurnWriter {
     const item: OutputItem = blocks.length === 0 ? message : { ...message, blocks: [...blocks] };
     this.#open.set(id, { item, more: new GrowingText() });
     // The message is not cut, like the message that began the turn: the server bounded both on receipt.
-    this.#put({ ...startPayload(item), initialContent: content });
+    this.#put({ ...itemStart(item), initialContent: content });
     if (blocks.length === 0) return;
     this.#put({ type: 'item_delta', itemId: id, deltaContent: '', patch: { blocks: [...blocks] } });
   }
@@ -208,7 +210,7 @@ export class TurnWriter {
     if (item.type !== 'message' || item.origin !== 'user') this.#shown += 1;
     this.#open.set(item.id, { item, more: new GrowingText() });
     if (item.type === 'function_call') this.#calls.set(item.callId, { itemId: item.id });
-    this.write(startPayload(item));
+    this.write(itemStart(item));
   }
 
   append(itemId: string, given: string): void {
@@ -303,7 +305,7 @@ export class TurnWriter {
     this.#hasReportedFull = true;
     const id = fullMark(this.turnId);
     const item = { type: 'message', id, origin: 'system', content: full } as const;
-    this.write(startPayload(item));
+    this.write(itemStart(item));
     this.write({ type: 'item_done', itemId: id, finalItem: item });
   }
 
@@ -336,58 +338,11 @@ export class TurnWriter {
   }
 }
 
-function askedCallOf({
-  name,
-  arguments: json,
-  title,
-  kind,
-  locations,
-  diffs,
-}: CallItem): AskedCall {
-  return { name, arguments: json, ...defined({ title, kind, locations, diffs }) };
-}
-
-function startPayload(item: OutputItem): ItemStartPayload {
-  const { id: itemId, type: itemType, parentCallId } = item;
-  const base = {
-    type: 'item_start' as const,
-    itemId,
-    itemType,
-    ...(parentCallId === undefined ? {} : { parentCallId }),
-  };
-  switch (item.type) {
-    case 'message':
-      return {
-        ...base,
-        origin: item.origin,
-        ...defined({ delivery: item.delivery, compaction: item.compaction }),
-      };
-    case 'function_call': {
-      const { name, callId, title, kind, locations } = item;
-      // A call's arguments may be known at its start.
-      const known = item.arguments === '' ? undefined : item.arguments;
-      return { ...base, name, callId, ...defined({ arguments: known, title, kind, locations }) };
-    }
-    case 'function_call_output':
-      return { ...base, callId: item.callId };
-    case 'approval': {
-      const { approvalId, title, options, description, callId, form, editable, deadline } = item;
-      const { askedBy, asked, earlier } = item;
-      const about = { askedBy, description, callId, form, editable, deadline, asked, earlier };
-      return { ...base, approvalId, title, options, ...defined(about) };
-    }
-    case 'script_execution':
-      return { ...base, code: item.code };
-    case 'plan':
-      return item.entries.length === 0 ? base : { ...base, entries: item.entries };
-    case 'file_changes':
-      return { ...base, diffs: item.diffs };
-    case 'reasoning':
-    case 'error':
-    case 'script_execution_output':
-      return base;
-  }
-}
+const askedCallOf = (call: CallItem): AskedCall => ({
+  name: call.name,
+  arguments: call.arguments,
+  ...pickDefined(call, askedKeys),
+});
 
 /** The fields that have a value. */
 const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>

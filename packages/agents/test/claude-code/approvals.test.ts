@@ -441,7 +441,7 @@ test('a request contains Claude Code’s reason for asking', async () => {
   await listener.ended(turnId);
 });
 
-test('a request for a path outside the project folder names that reason', async () => {
+test('a request for a path outside the project folder shows that the path is outside', async () => {
   const { approval, claude, listener, turnId } = await ask(() => [
     reply(toolUse('Write', { file_path: '/etc/liminal-test.conf', content: 'a\n' })),
     reply('Done.'),

@@ -22,7 +22,7 @@ test('an unknown command is answered by Liminal, and is not sent to the model', 
   expect(JSON.stringify(api.requests[0]?.body.messages)).toContain('/no-such-command now');
 });
 
-test('Claude Code answers aliases of commands, and Liminal answers terminal commands with their counterparts', async () => {
+test('Claude Code accepts the aliases of its commands; Liminal answers a command that exists only in the terminal with the name of its own counterpart', async () => {
   const { listener, api } = share(() => []);
   const before = api.requests.length;
   expect(messagesOf(await listener.ask('/cost')).at(-1)).toContain('Total duration');

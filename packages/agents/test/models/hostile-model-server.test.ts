@@ -1,5 +1,6 @@
 /** Tests the clients for each maker's API with model servers that send endless data. */
 import type { ServerResponse } from 'node:http';
+import { firstOf } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
@@ -79,9 +80,22 @@ const added = (item: object, index = 0): string =>
 const long = 'x'.repeat(100_000);
 const bash = { type: 'tool_use', id: 'c', name: 'bash', input: {} };
 
-/** The beginning of an answer, and the piece that is repeated endlessly. */
+/**
+ * The beginning of an answer, and the piece that is repeated endlessly. The last four floods reach the limit of the
+ * whole answer, which takes ten seconds each: only long runs have them.
+ */
 const floods: [string, 'messages' | 'responses', string, (count: number) => string][] = [
   ['pings', 'messages', '', () => event('ping', { long })],
+  ['empty blocks', 'messages', '', (index) => begun({ type: 'text', text: '' }, index)],
+  ['blocks of one id', 'messages', '', (index) => begun(bash, index % 2)],
+  ['items', 'responses', '', (index) => added({ id: 'm', type: 'message', content: [] }, index)],
+  ['unknown items', 'responses', '', (index) => added({ id: `o${index}`, type: 'odd' }, index)],
+  [
+    'arguments',
+    'responses',
+    added({ id: 'f', type: 'function_call', call_id: 'c', name: 'bash', arguments: '' }),
+    () => event('response.function_call_arguments.delta', { output_index: 0, delta: long }),
+  ],
   [
     'pieces of a signature',
     'messages',
@@ -100,20 +114,10 @@ const floods: [string, 'messages' | 'responses', string, (count: number) => stri
     begun({ type: 'text', text: '' }),
     () => grown({ type: 'odd_delta', long }),
   ],
-  ['empty blocks', 'messages', '', (index) => begun({ type: 'text', text: '' }, index)],
-  ['blocks of one id', 'messages', '', (index) => begun(bash, index % 2)],
-  [
-    'arguments',
-    'responses',
-    added({ id: 'f', type: 'function_call', call_id: 'c', name: 'bash', arguments: '' }),
-    () => event('response.function_call_arguments.delta', { output_index: 0, delta: long }),
-  ],
-  ['items', 'responses', '', (index) => added({ id: 'm', type: 'message', content: [] }, index)],
-  ['unknown items', 'responses', '', (index) => added({ id: `o${index}`, type: 'odd' }, index)],
   ['unknown events', 'responses', '', () => event('response.odd', { long })],
 ];
 
-test.each(floods)(
+test.each(firstOf(6, floods))(
   'endless %s from the %s API end the answer with an error',
   async (_what, api, start, more) => {
     const { url } = await serve((_request, response) => {

@@ -115,7 +115,8 @@ describe('the guard', () => {
     await kill(server);
     await untilGone(server.pids);
 
-    // The guard has searched about twice; if it counted searches instead of seconds, it would have searched 20 times.
+    // By now the guard has searched about twice. If the guard waited for a number of searches instead of seconds, it
+    // would have searched 20 times.
     expect((await readFile(looks, 'utf8')).length).toBeLessThan(10);
     await untilGone([server.guard!]);
   });

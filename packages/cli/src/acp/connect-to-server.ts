@@ -18,11 +18,11 @@ export interface ConnectOptions {
 
 /** How long a server may take to start, in ms. */
 const startTimeoutMs = 60_000;
-/** How long to wait for a server that another process is starting at the same time, in ms. */
+/** How long to wait for a server that another process is already starting, in ms. */
 const otherStartTimeoutMs = 5_000;
-/** How long another process has time to restart the server before this process starts one, in ms. */
+/** How long this process waits for another process to restart the server before it starts a server itself, in ms. */
 const restartTimeoutMs = 2_000;
-/** The exit code for an invalid configuration: another attempt would also fail. */
+/** The exit code for an invalid configuration. With this code, another attempt would also fail. */
 const usageError = 2;
 const pollMs = 50;
 const reconnectPollMs = 500;
@@ -30,8 +30,8 @@ const reconnectPollMs = 500;
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * Connects to the server that runs on the data folder. If no server runs, starts one, which keeps running after this
- * process. Rejects with an error that says what to do.
+ * Connects to the server that runs on the data folder. If no server runs, starts a server that keeps running after this
+ * process ends. Rejects with an error that says what to do.
  */
 export async function connectToServer(
   options: ConnectOptions,
@@ -42,8 +42,8 @@ export async function connectToServer(
 
 /**
  * Like `connectToServer`, but for use after a server was lost. First waits, because the person who stopped the server
- * may restart it, or may want no server. Starts a server only if the client has sent a message and no other process has
- * started a server.
+ * may restart it, or may not want a server to run. Starts a server only if the client has sent a message and no other
+ * process has started a server.
  */
 export async function reconnect(
   options: ConnectOptions,
@@ -78,7 +78,7 @@ async function startAndConnect(
   throw new Error(`The Liminal server did not start. Its log ${log} ends with: ${lastLine(log)}`);
 }
 
-/** Undefined if no server runs. */
+/** Returns undefined if no server runs. */
 async function tryConnect(
   { dataDir, own, path }: ConnectOptions,
   onLine: (line: string) => void,
@@ -95,15 +95,15 @@ async function tryConnect(
 }
 
 /**
- * Whether the error means that no server runs: the record of a crashed server may be left, and another process may have
- * its pid; or the server is about to stop.
+ * Whether the error means that no server runs. A crashed server may have left its record, and another process may have
+ * its pid. A server that is about to stop also counts as not running.
  */
 const isNoServer = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET');
 
-/** Starts a detached server that writes to a log. */
+/** Starts a detached server that writes its output to a log file. */
 function startServer({ dataDir, config, own }: ConnectOptions, log: string) {
   const output = openLogFile(dataDir, log);
   const program = join(root, 'packages/cli/bin/liminal.js');

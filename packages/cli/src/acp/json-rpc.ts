@@ -1,4 +1,7 @@
-/** The parts of JSON-RPC needed to relay messages, and to answer for a server that is not reachable. */
+/**
+ * The functions of JSON-RPC that the relay needs to pass on messages, and to respond in place of a server that cannot
+ * be reached.
+ */
 
 export type JsonRpcId = string | number | null;
 
@@ -39,12 +42,12 @@ export const invalidMessageResponse = (text: string): string =>
       });
 
 /**
- * The largest message that the server accepts: a copy of the server's limit `acpMessageBytes`, because importing the
- * limit would load too much code.
+ * The largest message that the server accepts. This constant is a copy of the server's limit `acpMessageBytes`, because
+ * importing the limit would load too much code.
  */
 export const maxMessageBytes = 32 * 1024 * 1024;
 
-/** The response to a message that is too large for the server; undefined for a smaller one. */
+/** The response to a message that is too large for the server. Returns undefined for a smaller message. */
 export function tooLargeResponse(text: string, { id = null }: JsonRpcMessage): string | undefined {
   // Count bytes only for long texts: a UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= maxMessageBytes) return undefined;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LineSplitter } from '@liminal/protocol/line-splitter';
 import { readMessage } from './json-rpc.ts';
-import { splitLines } from './split-lines.ts';
 
 export interface AcpAddress {
   /** Without a trailing slash. */
@@ -13,9 +13,12 @@ export interface AcpAddress {
 
 /** A connection that carries one message per line. */
 export interface LineConnection {
-  /** Resolves when the connection is closed. */
+  /** Resolves when the connection has been closed. */
   closed: Promise<void>;
-  /** Returns false if the next line should wait. @param onTaken - Called when the system has accepted this line. */
+  /**
+   * Returns false if the caller should wait before it writes the next line.
+   * @param onTaken - Called when the system has accepted this line.
+   */
   write(line: string, onTaken?: () => void): boolean;
   pause(): void;
   resume(): void;
@@ -31,9 +34,9 @@ const closeTimeoutMs = 5_000;
 const maxResponseBytes = 64 * 1024;
 
 /**
- * Opens a connection that carries lines. Writes the upgrade request by hand, since Node's HTTP client takes more memory
- * than all other code of this program. Rejects with `ECONNREFUSED` or `ECONNRESET` if no server runs, or with the
- * server's message if the server refuses the connection.
+ * Opens a connection that carries one message per line. Writes the upgrade request by hand, since Node's HTTP client
+ * takes more memory than all other code of this program. Rejects with `ECONNREFUSED` or `ECONNRESET` if no server runs,
+ * or with the server's message if the server refuses the connection.
  */
 export async function connectLines(
   { url, token, path }: AcpAddress,
@@ -47,7 +50,10 @@ export async function connectLines(
     `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nConnection: Upgrade\r\nUpgrade: acp-lines\r\n\r\n`,
   );
   const first = await awaitUpgrade(socket);
-  const take = splitLines(onLine);
+  const lines = new LineSplitter();
+  const take = (text: string): void => {
+    for (const line of lines.push(text)) onLine(line);
+  };
   take(first);
   socket.on('data', take);
   return {
@@ -85,7 +91,7 @@ async function awaitUpgrade(socket: Socket): Promise<string> {
 
 const timeoutMessage = `The Liminal server did not answer within ${upgradeTimeoutMs / 1000} s. Try again, or restart it.`;
 
-/** The server's error, with the code `ECONNRESET` if the server is about to stop. */
+/** Returns the server's error, with the code `ECONNRESET` if the server is about to stop. */
 function upgradeError(response: string): Error {
   const [status = ''] = response.split('\r\n');
   const isEnding = status === '' || status.startsWith('HTTP/1.1 503 ');

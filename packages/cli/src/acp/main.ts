@@ -1,7 +1,7 @@
 /**
  * `liminal acp`: an ACP agent on stdin and stdout for editors, which relays all messages to the server. An editor runs
- * one process per open agent, so the program is small and starts fast: it contains no code of the other commands, and
- * runs on every Node version that the launcher supports.
+ * one process per open agent. The program is therefore small and starts fast: it contains no code of the other
+ * commands, and runs on every Node version that the launcher supports.
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -46,7 +46,7 @@ class FakeServer implements LineConnection {
   }
 }
 
-/** A relay with a client, and with servers that follow each other. */
+/** A relay with a client. Several servers are connected to the relay, one after another. */
 function relayed() {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const told = createInterface({ input: stdout })[Symbol.asyncIterator]();
@@ -82,7 +82,7 @@ function relayed() {
 
 const initialize = { id: 'a', method: 'initialize', params: { protocolVersion: 1 } };
 
-test('a message waits for the third server if the second server is lost while the relay opens the sessions on it', async () => {
+test('if the second server is lost while the relay opens the sessions on it, a message waits for the third server', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
   says(initialize);
@@ -106,7 +106,7 @@ test('a message waits for the third server if the second server is lost while th
   expect(await hears()).toMatchObject({ id: 'b', result: { sessions: [] } });
 });
 
-test('a question of a lost server is closed, and an answer to it does not reach the next server’s question with the same id', async () => {
+test('a question of a lost server is closed, and the client’s answer does not reach a question of the next server with the same id', async () => {
   const { says, hears, server } = relayed();
   const first = await server();
   first.send({ id: 0, method: 'session/request_permission', params: {} });
@@ -128,14 +128,14 @@ test('a question of a lost server is closed, and an answer to it does not reach 
   expect(await hears()).toMatchObject({ params: { requestId: last } });
 });
 
-test('a byte order mark before the first message is ignored', async () => {
+test('a byte order mark before the client’s first message is ignored', async () => {
   const { says, server } = relayed();
   const first = await server();
   says(initialize, '\uFEFF');
   expect(await first.hears(1)).toMatchObject({ method: 'initialize' });
 });
 
-test('an answer to a closed question starts no other server', async () => {
+test('an answer to a closed question does not start another server', async () => {
   const stdin = new PassThrough();
   let isNeeded = false;
   const server = new FakeServer(() => {});
@@ -160,6 +160,6 @@ test('an answer to a closed question starts no other server', async () => {
   expect(isNeeded).toBe(false);
 });
 
-test('the relay and the server have the same limit for a message', () => {
+test('the relay and the server accept messages up to the same size', () => {
   expect(maxMessageBytes).toBe(defaultLimits.acpMessageBytes);
 });

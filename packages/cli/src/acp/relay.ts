@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LineSplitter } from '@liminal/protocol/line-splitter';
 import type { LineConnection } from './line-connection.ts';
 import {
   type JsonRpcId,
@@ -11,12 +12,11 @@ import {
   readMessage,
   tooLargeResponse,
 } from './json-rpc.ts';
-import { splitLines } from './split-lines.ts';
 
 export interface AcpRelayOptions {
   /**
    * Connects to the server. Rejects if no server runs and none can be started.
-   * @param needed - Given only after a server was lost: resolves when the client has sent a message for the next
+   * @param needed - Passed only after a server was lost. Resolves when the client has sent a message for the next
    * server.
    */
   connect: (onLine: (line: string) => void, needed?: Promise<void>) => Promise<LineConnection>;
@@ -36,8 +36,8 @@ const maxUnsent = 1000;
 const serverLost =
   'The Liminal server was restarted or cannot be reached. The conversation so far is stored; send the message again.';
 /**
- * Methods that open a session. The relay stores the parameters of a request that opens a session, to open it again on
- * the next server.
+ * Methods that open a session. The relay stores the parameters of such a request, so that it can open the session again
+ * on the next server.
  */
 const openings: ReadonlySet<string> = new Set([
   'session/new',
@@ -53,9 +53,9 @@ const byteOrderMark = /^\uFEFF/;
 const lastResponsesMs = 10_000;
 
 /**
- * Relays an ACP client's messages to the server and back, one message per line. The relay parses only the fields that
- * it needs when a server is lost: each waiting request then gets a response, and the next server opens the same
- * sessions.
+ * Relays an ACP client's messages to the server and back, one message per line. When a server is lost, each waiting
+ * request gets a response, and the relay opens the same sessions on the next server. The relay parses only the fields
+ * that this needs.
  */
 export class AcpRelay {
   readonly #options: AcpRelayOptions;
@@ -65,14 +65,20 @@ export class AcpRelay {
   /** The client's messages that wait for a server. */
   #unsent: ParsedLine[] = [];
   #onUnsent = () => {};
-  /** The client's requests that have no response yet, by id. A request that opens a session has its parameters. */
+  /**
+   * The client's requests that have no response yet, by id. For a request that opens a session, the entry contains the
+   * request's parameters.
+   */
   readonly #pending = new Map<JsonRpcId, Record<string, unknown> | undefined>();
   /** The ids of the pending requests that are not prompts. */
   readonly #pendingNonPrompts = new Set<JsonRpcId>();
   #onAnswer = () => {};
-  /** Questions of the server that the client has not answered: the server's id by the client's id. */
+  /**
+   * Questions of the server that the client has not answered. The key is the id that the client uses; the value is the
+   * id that the server uses.
+   */
   readonly #questions = new Map<JsonRpcId, JsonRpcId>();
-  /** The parameters that opened each open session. */
+  /** For each open session, the parameters of the request that opened the session. */
   readonly #sessions = new Map<string, Record<string, unknown>>();
   #initialize: Record<string, unknown> | undefined;
   /** How many servers were connected so far. */
@@ -86,17 +92,19 @@ export class AcpRelay {
     this.#options = options;
   }
 
-  /** Resolves when the client has left. Rejects if no server can be reached, or the server rejects the agent type. */
+  /**
+   * Resolves when the client has left. Rejects if no server can be reached, or if the server rejects the agent type.
+   */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#options;
     const left = once(stdin, 'close').then(async () => this.#awaitLastResponses());
     // If the client no longer reads this process's output, the client has left.
     stdout.on('error', () => stdin.destroy());
     stdout.on('drain', () => this.#server?.resume());
-    stdin.setEncoding('utf8').on(
-      'data',
-      splitLines((text) => this.#fromClient(text)),
-    );
+    const lines = new LineSplitter();
+    stdin.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of lines.push(text)) this.#fromClient(line);
+    });
     try {
       await Promise.race([left, this.#serve()]);
     } finally {
@@ -106,8 +114,8 @@ export class AcpRelay {
   }
 
   /**
-   * Relays to one server until that server is lost, then to the next one. Rejects when no server can be reached or
-   * started.
+   * Relays messages to one server until that server is lost, then to the next server. Rejects when no server can be
+   * reached or started.
    */
   async #serve(): Promise<never> {
     const onLine = (text: string) => this.#fromServer(text);
@@ -129,8 +137,8 @@ export class AcpRelay {
   }
 
   /**
-   * Waits for the last responses: a client that sends no more may still read. The client's turns continue after it has
-   * left.
+   * Waits for the last responses: a client that has closed its input may still read. The client's turns continue after
+   * the client has left.
    */
   async #awaitLastResponses(): Promise<void> {
     if (!this.#options.stdin.readableEnded) return;
@@ -157,8 +165,8 @@ export class AcpRelay {
   }
 
   /**
-   * The server's id of a question. Undefined if the server that asked was lost: the next server may use the same id for
-   * another question.
+   * Returns the id that the server uses for a question. Returns undefined if the server that asked was lost: the next
+   * server may use the same id for another question.
    */
   #responseForServer(message: JsonRpcMessage, text: string): ParsedLine | undefined {
     const { id = null } = message;
@@ -192,8 +200,7 @@ export class AcpRelay {
   }
 
   /**
-   * The form in which the client gets a server's message; undefined if the message answers a request of the relay
-   * itself.
+   * Returns the message as the client gets it; undefined if the server's message answers a request of the relay itself.
    */
   #lineForClient(message: JsonRpcMessage, text: string): string | undefined {
     const { id, method, params, result } = message;
@@ -222,8 +229,8 @@ export class AcpRelay {
   }
 
   /**
-   * Each server counts its questions from the beginning, and the client may still have open questions of the last
-   * server.
+   * Give the question a new id: each server numbers its questions from the beginning, and the client may still have
+   * open questions of the last server.
    */
   #clientIdOf(id: JsonRpcId): JsonRpcId {
     return this.#servers === 1 ? id : `${this.#servers}-${id}`;
@@ -251,7 +258,7 @@ export class AcpRelay {
     this.#questions.clear();
   }
 
-  /** Opens the sessions of the previous server on the present server; resolves to true. */
+  /** Opens the sessions of the previous server on the present server. Resolves with true. */
   async #resumeSessions(): Promise<true> {
     if (this.#initialize === undefined) return true;
     await this.#request('initialize', this.#initialize);

@@ -2,11 +2,11 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 
 export interface BackgroundFlags {
-  /** The call's id; without it, all calls that can run in the background. */
+  /** The id of the call. Without an id, all calls that can run in the background are moved. */
   call?: string;
 }
 
-/** Moves running calls of a session's turn to the background. Throws ApiError if the server refuses. */
+/** Moves running calls of a session's turn to the background. Throws ApiError if the server refuses the request. */
 export async function background(
   sessionId: string,
   { call: callId }: BackgroundFlags,

@@ -39,14 +39,14 @@ function diffRows(found: SessionDiff, isStat: boolean): string[] {
   ];
 }
 
-/** A row with the kind of change, the file's path, and the numbers of added and removed lines. */
+/** Returns a row with the kind of change, the file's path, and the numbers of added and removed lines. */
 function fileHeading({ change, path, oldPath, added, removed }: ChangedFile): string {
   const name = oldPath === undefined ? path : `${oldPath} → ${path}`;
   const counts = added === undefined ? '' : `  +${added} -${removed}`;
   return `${change.padEnd(9)}  ${oneRow(name)}${counts}`;
 }
 
-/** Indents each row, so that no line of a file looks like the head of another file. */
+/** Indents each row, so that no line of a file looks like the heading of another file. */
 function fileRows(file: ChangedFile): string[] {
   return [
     ...changedFileNotes(file).map(oneRow),

@@ -36,7 +36,7 @@ export async function directories(
   }
 }
 
-/** Throws LiminalError `DIRECTORY_NOT_FOUND` for a folder that the session does not have. */
+/** Throws LiminalError `DIRECTORY_NOT_FOUND` if the session does not have one of the folders. */
 async function assertHas(
   requests: Requests,
   sessionId: string,
@@ -49,7 +49,7 @@ async function assertHas(
   throw errors.DIRECTORY_NOT_FOUND.notAdded(oneRow(unknown), sessionId);
 }
 
-/** The folder's real path, or the given path if the folder does not exist. */
+/** Returns the folder's real path, or the given path if the folder does not exist. */
 function realPath(folder: string): string {
   try {
     return realpathSync(folder);

@@ -1,4 +1,7 @@
-/** Doctor's check of agents: each agent that can run is started, asked for its description, and stopped. */
+/**
+ * Doctor's check of agents. Doctor starts each agent that can run, asks the agent for its description, and stops the
+ * agent.
+ */
 import { thrownMessage } from '@liminal/protocol';
 import { type AgentIntroduction, type CliProvider, Semaphore, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
@@ -18,7 +21,7 @@ export async function checkAgents(
 ): Promise<void> {
   const agents = createAgents(config).list();
   const limit = new Semaphore(atOnce);
-  // Ends the agents if this process is killed.
+  // If this process is killed, end the agents.
   const guard = await startGuard();
   try {
     const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
@@ -42,8 +45,8 @@ async function checkAgent(provider: CliProvider): Promise<Finding> {
 }
 
 /**
- * Returns the finding about an agent. `introduction` is the agent's answer to doctor; undefined if doctor did not start
- * the agent.
+ * Returns the finding about an agent. `introduction` is the agent's description of itself, or undefined if doctor did
+ * not start the agent.
  */
 export function describeAgent(info: AgentInfo, introduction?: AgentIntroduction): Finding {
   const { cliType, name, available, reason, program } = info;

@@ -6,10 +6,10 @@ import { isConvex } from '../config/shared.ts';
 import type { Finding } from '../finding.ts';
 import { addressesOf } from '../telemetry/proxied.ts';
 
-/** The providers' own addresses. */
+/** The default addresses of the model providers. */
 const providerUrls = { openai: 'https://api.openai.com', anthropic: 'https://api.anthropic.com' };
 
-/** One finding for each configured HTTP address; none if no proxy variable is set. */
+/** Returns one finding for each configured HTTP address; no findings if no proxy variable is set. */
 export function checkProxies(config: Config, env: NodeJS.ProcessEnv): Finding[] {
   if (!hasProxies(env)) return [];
   return addressesIn(config, env).map(([name, address]) => {
@@ -42,7 +42,7 @@ const reasons = {
   NO_PROXY: 'NO_PROXY names it',
 };
 
-/** Each configured HTTP address, with the name that the finding shows for it. */
+/** Returns each configured HTTP address, with the name that the finding shows for the address. */
 function addressesIn(config: Config, env: NodeJS.ProcessEnv): [name: string, address: string][] {
   const { models, mcpServers, telemetry, shared } = config;
   return [

@@ -1,4 +1,7 @@
-/** Doctor's checks of what a server needs: Node, its data folder, and the Redis and database that servers share. */
+/**
+ * Doctor's checks of the server's requirements: Node, the data folder, and the Redis and the database that servers
+ * share.
+ */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { hideUrlSecrets, thrownMessage } from '@liminal/protocol';

@@ -16,7 +16,7 @@ export interface ExportFlags {
   out?: string;
 }
 
-/** The contents of the written file, counted while it was read again. */
+/** The contents of the written file. The numbers were counted while the file was read again. */
 interface Contents {
   runs: number;
   withEvents: number;
@@ -25,8 +25,8 @@ interface Contents {
 }
 
 /**
- * Writes a session to a file, compressed if its name ends in `.gz`, and prints the file's name. Writes to a draft, and
- * renames the draft only after it was read again and checked completely. Throws LiminalError.
+ * Writes a session to a file, compressed if its name ends in `.gz`, and prints the file's name. Writes a temporary file
+ * first, reads this file again and checks it completely, and only then renames it. Throws LiminalError.
  */
 export async function exportSession(
   sessionId: string,

@@ -3,7 +3,7 @@ import { connectTo } from '../connect.ts';
 import { findTurn } from '../find-turn.ts';
 
 export interface ForkFlags {
-  /** The turn's number from the session's beginning, or its id. */
+  /** The number of the turn, counted from the session's beginning, or the turn's id. */
   turn?: string;
 }
 

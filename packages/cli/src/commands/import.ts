@@ -21,7 +21,7 @@ export async function importSession(path: string, config: Config): Promise<numbe
 
 async function blobOf(path: string): Promise<Blob> {
   try {
-    // Call `access` first: its error is clearer than that of `openAsBlob`.
+    // Call `access` first: the error of `access` is clearer than the error of `openAsBlob`.
     await access(path, constants.R_OK);
     return await openAsBlob(path);
   } catch (error) {

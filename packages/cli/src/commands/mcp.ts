@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
-/** Each flag stands for a change, and names the MCP server to change. */
+/** Each flag is one kind of change. The flag's value is the name of the MCP server to change. */
 export interface McpFlags {
   reconnect?: string;
   on?: string;

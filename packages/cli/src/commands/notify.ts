@@ -17,13 +17,16 @@ const CodexEvent = z.looseObject({
   'turn-id': z.string().min(1).optional(),
 });
 
-/** Expected errors after a notification from Codex: the turn has already ended, or was made in Codex's own terminal. */
+/**
+ * Errors that are expected after a notification from Codex: the turn has already ended, or was made in Codex's own
+ * terminal.
+ */
 const ordinary: ReadonlySet<string> = new Set(['NOTHING_TO_END', 'SESSION_NOT_FOUND']);
 
 /**
  * Ends the running turn of a session as complete, and prints the turn's id. `what` is the session's id, or Codex's
- * notification. Codex calls `notify` after every turn, so `notify` prints nothing and starts no server if no turn is to
- * be ended.
+ * notification. Codex calls `notify` after every turn, so this command prints nothing and starts no server if no turn
+ * needs to be ended.
  */
 export async function notify(what: string, flags: NotifyFlags, config: Config): Promise<number> {
   if (what.trimStart().startsWith('{')) return codexNotifies(readEvent(what), config);

@@ -7,7 +7,7 @@ import { ownSecrets } from '../own-secrets.ts';
 import { openShared, refuseEventArchive } from '../storage.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
-/** Projects runs into history, alongside the servers, until a signal ends it. */
+/** Copies finished runs to history, as a process besides the servers, until a signal ends the command. */
 export async function projector(config: Config): Promise<number> {
   const { shared, logLevel, settings } = config;
   if (!shared) {

@@ -19,8 +19,9 @@ const host = '127.0.0.1';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Replays a session's file in the browser until a signal ends it. Writes nothing to the data folder: it puts the file's
- * blobs into a temporary folder. For an invalid file, throws LiminalError `EXPORT_UNREADABLE` before the page opens.
+ * Replays a session's file in the browser until a signal ends the command. The command writes nothing to the data
+ * folder, and puts the file's blobs into a temporary folder. For an invalid file, throws LiminalError
+ * `EXPORT_UNREADABLE` before the page opens.
  */
 export async function replay(path: string, config: Config): Promise<number> {
   const stopped = Promise.race(signals.map((signal) => once(process, signal)));

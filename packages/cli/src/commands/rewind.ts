@@ -7,7 +7,7 @@ import { canAsk, confirm } from '../terminal/ask.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface RewindFlags {
-  /** The turn's number from the session's beginning, or its id. */
+  /** The number of the turn, counted from the session's beginning, or the turn's id. */
   turn: string;
   scope?: RewindScope;
   /** The message to send after the conversation was rewound. */
@@ -18,7 +18,7 @@ export interface RewindFlags {
 
 /**
  * Restores files, the conversation, or both to their state before a turn, and prints the files. Asks for confirmation
- * first unless `yes`; returns 1 if the person answers no. With `dryRun`, only prints what would change.
+ * first unless `yes` is set; returns 1 if the person answers no. With `dryRun`, only prints what would change.
  */
 export async function rewind(
   sessionId: string,

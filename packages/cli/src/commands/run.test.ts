@@ -19,8 +19,8 @@ const outcome = { outcome: 'cancelled', reason: 'turn_ended' } as const;
 const error = { code: 'OWNER_LOST', message: 'The server stopped.' };
 const closed = asks('t1', { status: 'complete', outcome });
 /**
- * The turn before the end of its server (`asking`), the same turn after that end (`cut`), and the turn that continues
- * it (`next`).
+ * The turn before the end of its server (`asking`), the same turn after the end of its server (`cut`), and the turn
+ * that continues it (`next`).
  */
 const asking: TurnView = { turnId: 't1', status: 'in_progress', items: [asks('t1')] };
 const cut: TurnView = { turnId: 't1', status: 'error', error, items: [closed] };
@@ -67,7 +67,7 @@ class Server {
   }
 }
 
-/** Runs `run` on the turn that asks; returns the exit code of `run`, and its output. */
+/** Runs `liminal run` on the turn that asks a question. Returns the command's exit code and output. */
 function follow(server: Server, first: TurnView[] = [asking]) {
   const said: string[] = [];
   const written: string[] = [];
@@ -81,17 +81,17 @@ function follow(server: Server, first: TurnView[] = [asking]) {
   return { exitCode, said, written };
 }
 
-test('if the end of a server cuts a turn off, run follows the turn that continues it, and asks that turn’s question again', async () => {
+test('if a turn is cut off because its server ended, `run` follows the turn that continues it, and asks the continued turn’s question again', async () => {
   const server = new Server();
   server.take = async () => {
     throw new Error('The server is away.');
   };
   const { exitCode, said, written } = follow(server);
-  await vi.waitFor(() => expect(said).toContain('The server is away.'));
+  await expect.poll(() => said).toContain('The server is away.');
 
   server.take = async () => {};
   server.show(cut, next);
-  await vi.waitFor(() => expect(server.answered).toEqual(['p', 'p']));
+  await expect.poll(() => server.answered).toEqual(['p', 'p']);
   server.show(cut, over);
   expect(await exitCode).toBe(0);
   expect(written.join('')).toContain('Then not.');
@@ -99,7 +99,7 @@ test('if the end of a server cuts a turn off, run follows the turn that continue
   expect(said.join('\n')).not.toMatch(/turn failed|turn_ended/);
 });
 
-test('a question that stays open while another turn continues its turn is asked only once', async () => {
+test('if another turn continues a turn with an open question, the question is asked only once', async () => {
   const server = new Server();
   const taken = Promise.withResolvers<void>();
   server.take = () => taken.promise;
@@ -112,20 +112,20 @@ test('a question that stays open while another turn continues its turn is asked 
   expect(said.filter((line) => line.includes('Run it?'))).toHaveLength(1);
 });
 
-test('SAFE: a request without a rejecting option stops the turn if no person can answer', async () => {
+test('SAFE: if nobody can answer a request that has no rejecting option, the turn is stopped', async () => {
   const server = new Server();
   const { exitCode, said } = follow(server);
   const options = [{ optionId: 'ever', name: 'Always', kind: 'allow_always' as const }];
   const asked = asks('t1', { itemId: 'q', approvalId: 'q', options });
   server.show({ turnId: 't1', status: 'in_progress', items: [asked] });
-  await vi.waitFor(() => expect(server.stopped).toBe(1));
+  await expect.poll(() => server.stopped).toBe(1);
   server.show({ turnId: 't1', status: 'aborted', items: [] });
   expect(await exitCode).toBe(1);
   expect(server.answered).toEqual(['p']);
   expect(said).toContain('There is no terminal for an answer, so the turn was stopped: Run it?');
 });
 
-test('if no person is at the terminal, the turn starts without the settings of the project folder', async () => {
+test('if nobody is at the terminal, the turn starts without the settings of the project folder', async () => {
   const options = [
     { optionId: 'use', name: 'Use them', kind: 'allow_always' as const },
     { optionId: 'without', name: 'Start without them', kind: 'reject_once' as const },

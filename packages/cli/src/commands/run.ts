@@ -98,8 +98,8 @@ async function createSession(client: LiminalClient, flags: RunFlags): Promise<st
 }
 
 /**
- * The ids of models on a configured model server begin with that server's name, because an id may itself contain
- * colons.
+ * Returns the id under which the server lists the model. The ids of models on a configured model server begin with that
+ * server's name, because an id may itself contain colons.
  */
 function modelValue(model: string, cliType: string, { models }: Config): string {
   const isServers = models.some((server) => server.cliType === cliType);
@@ -107,14 +107,14 @@ function modelValue(model: string, cliType: string, { models }: Config): string 
   return isServers && !isNamed ? `${cliType}:${model}` : model;
 }
 
-/** `id=value` of `--set`. Throws ConfigError. */
+/** Parses `id=value` of `--set`. Throws ConfigError. */
 export function readSetting(text: string): [id: string, value: string] {
   const [, id, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (id !== undefined && value !== undefined) return [id, value];
   throw errors.INVALID_CONFIG.setting(text);
 }
 
-/** Prints one turn on the terminal, including turns that continue it after the end of its server. */
+/** Prints one turn on the terminal. If the server ends and another turn continues this turn, prints that turn too. */
 export class PrintedTurn {
   readonly #client: LiminalClient;
   readonly #sessionId: string;
@@ -124,13 +124,13 @@ export class PrintedTurn {
   readonly #text = new TextStream((text) => process.stdout.write(text));
   #activity = '';
   #turn: JoinedTurn | undefined;
-  /** The server turn before this turn, in which the server asks about the project's settings. */
+  /** The earlier turn that the server made to ask about the project's settings. */
   #questionTurnId: string | undefined;
   /** Lines that are printed only after a question is closed, because nothing may be printed below a question. */
   #lines: TranscriptLine[] = [];
   /** The ids of the requests that are being asked or answered. */
   readonly #asking = new Set<string>();
-  /** The request on the screen. */
+  /** The request that is shown on the screen. */
   #shownRequest: ShownRequest | undefined;
 
   constructor(client: LiminalClient, sessionId: string, turnId: string, isJson: boolean) {
@@ -140,12 +140,11 @@ export class PrintedTurn {
     this.#isJson = isJson;
   }
 
-  /** Returns the exit code. */
+  /** Prints the turn until it ends. Returns the exit code. */
   async follow(): Promise<number> {
     const interrupted = new AbortController();
     const cancel = () => void this.#stop(interrupted).catch(reportError);
-    // The first signal stops the turn. The first signal removes the handler, so a second signal ends the process as
-    // usual.
+    // The first signal stops the turn and removes this handler, so that a second signal ends the process as usual.
     process.once('SIGINT', cancel);
     console.error(`Session ${this.#sessionId}`);
     const outputClosed = outputClosedSignal(process.stdout);
@@ -182,7 +181,7 @@ export class PrintedTurn {
   }
 
   /**
-   * Stops the turn, which pauses the queue. Removes the message of a turn that has not begun from the queue, without
+   * Stops the turn and pauses the queue. If the turn has not begun, removes its message from the queue instead, without
    * stopping other turns.
    */
   async #stop(interrupted: AbortController): Promise<void> {
@@ -218,7 +217,7 @@ export class PrintedTurn {
     }
   }
 
-  /** Closes the question of the previous turn, which was answered here or in another client. */
+  /** Closes the question of the previous turn, which was answered in this terminal or in another client. */
   #endBefore(): void {
     if (this.#questionTurnId === undefined) return;
     this.#questionTurnId = undefined;
@@ -255,7 +254,7 @@ export class PrintedTurn {
     this.#shownRequest = undefined;
   }
 
-  /** Prints new lines, but stops at a question: a line below the question could look like another question. */
+  /** Prints new lines, but only up to an open question: a line below a question could look like another question. */
   #print(): void {
     if (this.#shownRequest) return;
     if (!this.#isJson && this.#turn) this.#text.update(this.#turn);
@@ -279,7 +278,7 @@ export class PrintedTurn {
     if (this.#isJson && process.stdout.isTTY) console.log(jsonLine(line));
     if (line.kind === 'approval') return void this.#ask(line.item);
     if (this.#isJson) return;
-    // The agent's messages were already streamed, and the person has just typed their own.
+    // The agent's messages were already streamed, and the person has just typed their own messages.
     if (line.kind === 'item' && line.item.type === 'message') return;
     const text = formatLine(line);
     if (text === '') return;
@@ -288,8 +287,8 @@ export class PrintedTurn {
   }
 
   /**
-   * Asks a request unless it is already on the screen: a turn that continues another turn repeats that turn's open
-   * requests.
+   * Asks a request unless the request is already on the screen: a turn that continues another turn repeats that turn's
+   * open requests.
    */
   async #ask(approval: Approval): Promise<void> {
     const { approvalId } = approval;
@@ -355,7 +354,7 @@ interface ShownRequest {
   stop: AbortController;
 }
 
-/** The reason for aborting a question whose request has changed: the new state is asked next. */
+/** The reason for aborting a question whose request has changed. The new state of the request is asked next. */
 const requestChanged = 'changed';
 
 /** Returns the latest state of a request and of its call. */
@@ -368,7 +367,7 @@ function latestRequest(turn: JoinedTurn | undefined, approval: Approval): ShownR
   return { approval: latest, about, stop: new AbortController() };
 }
 
-/** Whether the turn's state of the request is newer than the state on the screen. */
+/** Whether the turn contains a newer state of the request than the screen shows. */
 function isChanged({ approval, about }: ShownRequest, turn: JoinedTurn): boolean {
   if (waitingRequest(turn, approval) === undefined) return false;
   const now = latestRequest(turn, approval);

@@ -9,12 +9,12 @@ import { hasDesktop, openInBrowser } from '../terminal/browser.ts';
 /** Signals that ask a program to end: Ctrl+C, a service manager, a closed terminal. */
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** The delay before the terminal shows that the server waits for turns to end, in ms. */
+/** The delay before the terminal reports that the server is waiting for turns to end, in ms. */
 const noticeDelayMs = 200;
 
 /**
  * Runs the server until a signal. After the first signal, running turns may continue for `endLimitMs`. The second
- * signal stops them at once, and the third ends the process.
+ * signal stops running turns at once, and the third signal ends the process.
  */
 export async function serve(config: Config): Promise<number> {
   const [firstSignal, secondSignal, thirdSignal] = endSignals();
@@ -56,8 +56,8 @@ async function finishTurns(
 }
 
 /**
- * After this call, signals no longer end the process by themselves: the first signal aborts the first of the three
- * results, and so on.
+ * Returns three abort signals. After this call, the signals of the system no longer end the process by themselves: the
+ * first one aborts the first result, the second one the second, and so on.
  */
 function endSignals(): [first: AbortSignal, second: AbortSignal, third: AbortSignal] {
   const stages = [new AbortController(), new AbortController(), new AbortController()] as const;

@@ -4,7 +4,7 @@ import { connect } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
 
 export interface SessionsFlags {
-  /** List only archived sessions; by default, archived sessions are left out. */
+  /** List only archived sessions. By default, the list contains no archived sessions. */
   archived?: boolean;
   json?: boolean;
 }
@@ -12,7 +12,10 @@ export interface SessionsFlags {
 /** The least width of a terminal, in columns, at which the list shows model and cost of each session. */
 const wide = 140;
 
-/** Prints the sessions, also those of the agents' own stores: pinned sessions first, then the newest. */
+/**
+ * Prints the sessions, including the sessions in the agents' own stores: pinned sessions first, then all others, newest
+ * first.
+ */
 export async function listSessions(flags: SessionsFlags, config: Config): Promise<number> {
   const { client, close } = await connect(config);
   try {

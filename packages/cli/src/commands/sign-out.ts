@@ -5,7 +5,7 @@ import { openSignedOut } from '../data/signed-out.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
 import { post } from '../running-server.ts';
 
-/** Signs out every browser, with or without a running server. */
+/** Signs out every browser. The command works with and without a running server. */
 export async function signOut(config: Config): Promise<number> {
   const { dataDir } = config;
   const running = await findServer(dataDir);

@@ -7,8 +7,8 @@ import type { Config } from '../config/load.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
 
 /**
- * Runs the tool calls of bare models, alongside the servers, until a signal. At its end, the worker also ends all
- * processes that tool calls started.
+ * Runs the tool calls of bare models, as a process besides the servers, until a signal. When the worker ends, it also
+ * ends all processes that tool calls started.
  */
 export async function tools({ shared, dataDir, tools, hiddenVariables }: Config): Promise<number> {
   if (!shared) {

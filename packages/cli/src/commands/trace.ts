@@ -20,8 +20,8 @@ export interface TraceFlags {
 }
 
 /**
- * Rebuilds the spans of a stored run, or of every run of a session, and prints or sends them. `env` has the standard
- * variables of OpenTelemetry. Throws LiminalError for an unknown id, or if the spans cannot be sent.
+ * Rebuilds the spans of a stored run, or of every run of a session, and prints or sends the spans. `env` has the
+ * standard variables of OpenTelemetry. Throws LiminalError for an unknown id, or if the spans cannot be sent.
  */
 export async function trace(
   id: string,
@@ -55,7 +55,7 @@ async function runsOf(client: LiminalClient, id: string): Promise<Response[]> {
   return Promise.all(turns.map(async (turnId) => client.requests.getRun(turnId)));
 }
 
-/** One line per span, below its parent: its start, its duration and its name. */
+/** Prints one line per span, below the span's parent: the span's start, duration and name. */
 function waterfall(spans: readonly Span[]): string {
   const [turn] = spans;
   if (!turn) return '';

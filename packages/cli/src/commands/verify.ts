@@ -1,4 +1,4 @@
-/** Checks an agent end to end: agent, log, history and traces (seed 001, A.6). */
+/** Checks an agent from end to end: the agent, log, history and traces (seed 001, A.6). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createRequests } from '@liminal/client';
 import { hideUrlSecrets, thrownMessage, type Response, writeTraceparent } from '@liminal/protocol';
@@ -26,7 +26,7 @@ export interface VerifyFlags {
   set?: string[];
   /** How long the turn may take, in seconds. */
   timeout: string;
-  /** The URL of a trace, with `{traceId}` in it. */
+  /** The URL of a trace; `{traceId}` in the URL stands for the trace's id. */
   findTrace?: string;
   /** Print JSON, one object per line. */
   json?: boolean;
@@ -55,8 +55,8 @@ const historyMs = 30_000;
 const traceMs = 60_000;
 
 /**
- * Sends a prompt through an agent, and checks settings, log, history and traces on the way; then deletes the session,
- * run and folder that it made. Returns 1 if a check fails. Throws ConfigError.
+ * Sends a prompt through an agent. Checks the settings, log, history and traces. Then deletes the session, run and
+ * folder that the check made. Returns 1 if a check fails. Throws ConfigError.
  */
 export async function verify(flags: VerifyFlags, config: Config): Promise<number> {
   const parsedFlags = parseFlags(flags, config);
@@ -98,7 +98,10 @@ function parseFlags(flags: VerifyFlags, config: Config): ParsedFlags {
   };
 }
 
-/** Returns an AbortSignal that the first signal to the process aborts; a second signal ends the process as usual. */
+/**
+ * Returns an AbortSignal. The first signal of the system to the process aborts the AbortSignal; a second signal ends
+ * the process as usual.
+ */
 function stopSignal(): AbortSignal {
   const stopped = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -107,7 +110,7 @@ function stopSignal(): AbortSignal {
   return stopped.signal;
 }
 
-/** Runs a part of the check; an error is reported as a failure of that part. */
+/** Runs one step of the check. An error is reported as a failure of that step. */
 async function runPart(
   report: Report,
   stop: AbortSignal,
@@ -143,7 +146,7 @@ async function checkServer(check: Check): Promise<void> {
   }
 }
 
-/** Here, an agent that cannot run is a failure, because the check needs the agent. */
+/** An agent that cannot run is a failure for this check, because the check needs the agent. */
 function asNeeded(finding: Finding, isAvailable: boolean): Finding {
   return isAvailable ? finding : { ...finding, verdict: 'bad' };
 }

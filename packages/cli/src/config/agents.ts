@@ -1,8 +1,8 @@
-/** The parts of the configuration file about agents. */
+/** The parts of the configuration file that describe agents. */
 import { McpServerName } from '@liminal/protocol';
 import { z } from 'zod';
 
-/** Agent types that the configuration cannot replace. */
+/** Built-in agent types. The configuration cannot replace these types. */
 const builtIn = new Set(['claude-code', 'demo', 'openai', 'anthropic']);
 
 const AgentName = z
@@ -29,47 +29,47 @@ const McpServerEntry = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Most configuration files for agents omit the type for a program. */
+/** Most configuration files for agents omit the type if the MCP server is a program. */
 const typed = (entry: unknown): unknown =>
   typeof entry === 'object' && entry !== null && !('type' in entry)
     ? { type: 'stdio', ...entry }
     : entry;
 
-/** MCP servers that every agent gets, by name. */
+/** MCP servers for every agent, by name. */
 export const McpServerEntries = z.record(McpServerName, z.preprocess(typed, McpServerEntry));
 
 /** An agent that speaks ACP on its standard input and output. */
 export const AgentEntry = z.strictObject({
-  /** A program on PATH, or a path relative to this file's folder. */
+  /** A program on PATH, or a path. A relative path is relative to the folder of this file. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   /** Variables added to the agent's inherited environment. */
   env: Variables.default({}),
   /** The agent's display name. */
   name: z.string().min(1).optional(),
-  /** One sentence for people. */
+  /** One sentence that describes the agent to people. */
   description: z.string().min(1).optional(),
-  /** Settings of a new session by id, as the agent names them: `mode`, `model`, … */
+  /** Settings of a new session: the key is the id that the agent uses, for example `mode` or `model`. */
   defaults: z.record(z.string(), z.string()).default({}),
   /** Whether the agent may read and write files through Liminal; by default every agent may, except Gemini CLI. */
   files: z.boolean().optional(),
   /**
-   * Whether one process serves all sessions of this agent, if the agent supports it: less memory, but the sessions end
-   * together.
+   * Whether one process serves all sessions of this agent, if the agent supports this. One process needs less memory,
+   * but the sessions end together.
    */
   sharedProcess: z.boolean().default(false),
   /** Time limit for the agent's first answer after its start, in ms. */
   startLimitMs: z.int().positive().optional(),
   /** Time limit for opening a session, including MCP servers and sign-in, in ms. */
   openLimitMs: z.int().positive().optional(),
-  /** The MCP servers of this agent, instead of the servers for all agents; false: none. */
+  /** The MCP servers of this agent, which replace the servers for all agents. With false, the agent gets no servers. */
   mcpServers: z.union([z.literal(false), McpServerEntries]).optional(),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;
 
 export const AgentEntries = z.record(AgentName, AgentEntry);
 
-/** Claude Code, which is built in. */
+/** The configuration of Claude Code, which is built in. */
 export const ClaudeEntry = z.strictObject({
   /** Added to Claude Code's own system prompt, in every session. */
   appendSystemPrompt: z.string().trim().min(1).max(100_000).optional(),

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { describeIssues, errors } from '../errors.ts';
 
 /**
- * Returns the value of the first candidate that is set. An error about the value names the flag, variable or field.
- * Throws `ConfigError`.
+ * Returns the value of the first candidate that is set. An error about the value contains the name of the flag,
+ * variable or field. Throws `ConfigError`.
  */
 export function choose<T>(
   schema: z.ZodType<T>,

@@ -3,7 +3,7 @@ import type { McpServer, McpServers } from '@liminal/protocol';
 import { errors } from '../errors.ts';
 import type { AgentEntry } from './agents.ts';
 
-/** Replaces the placeholders in a text; errors name the text by `field`. */
+/** Replaces the placeholders in a text; errors refer to the text as `field`. */
 export type Expand = (text: string, field: string) => string;
 
 /**

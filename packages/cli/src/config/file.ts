@@ -40,16 +40,16 @@ export const ConfigFile = z.strictObject({
   roots: z.array(z.string().min(1)).min(1).optional(),
   /** Other names by which clients reach the server, `name` or `name:port`. */
   allowedHosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** Other origins whose pages may use the server, `https://name`. */
+  /** Other origins whose pages may send requests to the server, `https://name`. */
   allowedOrigins: z.array(z.url()).optional(),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
-  /** How long turns may continue after the server was asked to stop, in ms; 0: they stop at once. */
+  /** How long turns may continue after the server was asked to stop, in ms. With 0, turns stop at once. */
   endLimitMs: ms.max(24 * 60 * 60_000).optional(),
   /** Whether spans contain prompts, answers, and the inputs and outputs of tools. */
   captureContent: z.boolean().optional(),
-  /** An agent that is silent in a turn for this long is ended, in ms; 0: never. */
+  /** How long an agent may be silent in a turn before Liminal ends the agent, in ms. With 0, there is no limit. */
   idleLimitMs: ms.optional(),
-  /** Permission requests without an answer; `deadlineMs` in ms, 0: no limit. */
+  /** How Liminal answers permission requests that nobody answers. `deadlineMs` is in ms; with 0, there is no limit. */
   approvals: z.strictObject({ deadlineMs: ms, fallback: z.enum(['reject', 'allow']) }).optional(),
   maxSessions: z.int().positive().optional(),
   maxQueue: z.int().positive().optional(),
@@ -61,8 +61,8 @@ export const ConfigFile = z.strictObject({
   /** How long an agent's text is collected into one event, in ms. */
   cadenceMs: z.int().min(0).max(1_000).optional(),
   /**
-   * Redis and database that several servers share; both or neither. Passwords belong in the variables LIMINAL_…_URL
-   * rather than in this file.
+   * The Redis and the database that several servers share. Both or neither must be set. Passwords belong in the
+   * variables LIMINAL_…_URL rather than in this file.
    */
   redisUrl: RedisUrl.optional(),
   databaseUrl: DatabaseUrl.optional(),
@@ -73,7 +73,9 @@ export const ConfigFile = z.strictObject({
     .optional(),
   /** How long after a server's death other servers take over its sessions, in ms. */
   leaseMs: z.int().min(1_000).optional(),
-  /** Whether this server also projects runs into history; if no server does, `./liminal projector` must. */
+  /**
+   * Whether this server also copies finished runs to history. If no server does this, `./liminal projector` must run.
+   */
   projector: z.boolean().optional(),
   /** Whether upserts are published in Redis, for programs in any language. */
   publishUpserts: z.boolean().optional(),
@@ -123,7 +125,7 @@ export function readConfigFile(
 
 function readConfigText(path: string, required: boolean): string | undefined {
   try {
-    // A file named by a flag may be a pipe, for example the shell's `<(…)`.
+    // A file whose path is given as a flag may be a pipe, for example the shell's `<(…)`.
     return required ? readFileSync(path, 'utf8') : readSmall(path);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

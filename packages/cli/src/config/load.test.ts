@@ -23,7 +23,7 @@ function writeFile(path: string, content: unknown): string {
 }
 
 describe('without any settings', () => {
-  test('by default, the server listens on this machine only, and projects are below the home folder or the current folder', () => {
+  test('by default, the server listens on this machine only, and projects must be below the home folder or the current folder', () => {
     expect(load()).toMatchObject({
       dataDir: join(home, '.liminal'),
       host: '127.0.0.1',
@@ -39,14 +39,14 @@ describe('without any settings', () => {
     });
   });
 
-  test('an empty variable counts as unset', () => {
+  test('an empty variable is treated as unset', () => {
     expect(load({}, { LIMINAL_PORT: '', LIMINAL_DATA_DIR: '', LIMINAL_CONFIG: '' })).toEqual(
       load(),
     );
   });
 });
 
-test('Claude Code’s additional system prompt comes from the file, if it is not empty', () => {
+test('Claude Code’s additional system prompt is read from the file, unless the text there is empty', () => {
   const claude = { appendSystemPrompt: 'Use British English.' };
   expect(load({ config: writeFile('a.json', { claude }) }).claude).toEqual(claude);
   expect(load().claude).toEqual({});
@@ -56,14 +56,14 @@ test('Claude Code’s additional system prompt comes from the file, if it is not
   }
 });
 
-test('user commands run, unless the file forbids them', () => {
+test('user commands run unless the file forbids them', () => {
   expect(load().userCommands).toBe(true);
   const file = writeFile('a.json', { userCommands: false });
   expect(load({ config: file }).userCommands).toBe(false);
 });
 
 describe('a flag overrides a variable, a variable the file, and the file the default', () => {
-  test('for the port', () => {
+  test('when the port is chosen', () => {
     const file = writeFile('a.json', { port: 3 });
     expect(load({ config: file })).toMatchObject({ port: 3, portChosen: true });
     expect(load({ config: file }, { LIMINAL_PORT: '2' })).toMatchObject({
@@ -73,30 +73,30 @@ describe('a flag overrides a variable, a variable the file, and the file the def
     expect(load({ config: file, port: '1' }, { LIMINAL_PORT: '2' })).toMatchObject({ port: 1 });
   });
 
-  test('for the host', () => {
+  test('when the host is chosen', () => {
     const file = writeFile('a.json', { host: 'c' });
     expect(load({ config: file }).host).toBe('c');
     expect(load({ config: file }, { LIMINAL_HOST: 'b' }).host).toBe('b');
     expect(load({ config: file, host: 'a' }, { LIMINAL_HOST: 'b' }).host).toBe('a');
   });
 
-  test('for the data folder', () => {
+  test('when the data folder is chosen', () => {
     expect(load({}, { LIMINAL_DATA_DIR: 'b' }).dataDir).toBe('/project/b');
     expect(load({ data: '/a' }, { LIMINAL_DATA_DIR: 'b' }).dataDir).toBe('/a');
   });
 
-  test('for the token', () => {
+  test('when the token is chosen', () => {
     expect(load({}, { LIMINAL_TOKEN: 'bbbbbbbb' }).token).toBe('bbbbbbbb');
     expect(load({ token: 'aaaaaaaa' }, { LIMINAL_TOKEN: 'bbbbbbbb' }).token).toBe('aaaaaaaa');
   });
 
-  test('for opening a browser', () => {
+  test('when Liminal decides whether to open a browser', () => {
     const file = writeFile('a.json', { open: false });
     expect(load({ config: file, open: true }).open).toBe(false);
     expect(load({ open: false }).open).toBe(false);
   });
 
-  test('for the file itself', () => {
+  test('when the configuration file itself is chosen', () => {
     const one = writeFile('one.json', { port: 1 });
     const two = writeFile('two.json', { port: 2 });
     writeFile('.liminal/liminal.json', { port: 3 });
@@ -107,7 +107,7 @@ describe('a flag overrides a variable, a variable the file, and the file the def
 });
 
 describe('the file', () => {
-  test('roots in the file are relative to the file’s folder or the home folder', () => {
+  test('relative roots in the file are relative to the file’s folder, and ~ is the home folder', () => {
     const file = writeFile('etc/a.json', { roots: ['work', '/srv', '~', '~/src'] });
     expect(load({ config: file }).roots).toEqual([
       join(home, 'etc/work'),
@@ -117,7 +117,7 @@ describe('the file', () => {
     ]);
   });
 
-  test('configures the runtime', () => {
+  test('the file configures the runtime', () => {
     const settings = {
       idleLimitMs: 0,
       approvals: { deadlineMs: 5, fallback: 'allow' },
@@ -131,7 +131,7 @@ describe('the file', () => {
   });
 });
 
-test('SAFE: commands of models get no variable with a key or with headers', () => {
+test('SAFE: commands that models run get no variable that contains a key or headers', () => {
   const models = {
     mine: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyEnv: 'MINE' },
   };
@@ -148,7 +148,7 @@ test('SAFE: commands of models get no variable with a key or with headers', () =
 });
 
 describe('agents and MCP servers', () => {
-  test('agents and MCP servers are those of the file, with defaults filled in', () => {
+  test('agents and MCP servers are read from the file, and missing fields get their defaults', () => {
     const file = writeFile('a.json', {
       agents: { gemini: { command: 'gemini', args: ['--acp'], env: { KEY: 'x' } } },
       mcpServers: {
@@ -167,7 +167,7 @@ describe('agents and MCP servers', () => {
     });
   });
 
-  test('an agent’s own MCP servers replace those for all agents, and false gives the agent none', () => {
+  test('an agent’s own MCP servers replace the servers for all agents; with false, the agent gets no servers', () => {
     const own = { notes: { command: 'mcp-notes', env: { KEY: '${KEY}' } } };
     const file = writeFile('a.json', {
       agents: {
@@ -182,7 +182,7 @@ describe('agents and MCP servers', () => {
     expect(agents['qwen']).toMatchObject({ mcpServers: { notes }, files: false });
   });
 
-  test('agents and MCP servers may contain ~ for the home folder and ${NAME} for variables', () => {
+  test('the settings of agents and MCP servers may contain ~ for the home folder and ${NAME} for a variable', () => {
     const program = {
       command: '~/bin/agent',
       args: ['--key=${KEY}', '~/x', 'a~/b', '$$HOME', '$HOME', '${A}${B}'],
@@ -223,7 +223,7 @@ describe('agents and MCP servers', () => {
     ['bin/agent', 'etc/bin/agent'],
     ['./agent', 'etc/agent'],
     ['../agent', 'agent'],
-  ])('resolve the program %s relative to the file’s folder', (command, found) => {
+  ])('the program %s is resolved relative to the file’s folder', (command, found) => {
     const file = writeFile('etc/a.json', { agents: { a: { command }, b: { command: 'b' } } });
     const { agents } = load({ config: file });
     expect(agents['a']?.command).toBe(join(home, found));
@@ -236,11 +236,14 @@ describe('agents and MCP servers', () => {
     [{ command: 'x', env: { KEY: '${NOWHERE}' } }, '"agents.a.env.KEY": the variable NOWHERE'],
     [{ command: 'x', args: ['${A-B}'] }, '"${A-B}" is not a variable'],
     [{ command: 'x', args: ['${A'] }, '"${A" is not a variable'],
-  ])('are refused with the field for a missing or invalid variable (%j)', (entry, complaint) => {
-    const file = writeFile('a.json', { agents: { a: entry } });
-    expect(() => load({ config: file })).toThrow(`The configuration in ${file} is not valid. `);
-    expect(() => load({ config: file })).toThrow(complaint);
-  });
+  ])(
+    'a missing or invalid variable (%j) is refused, and the error contains the field',
+    (entry, complaint) => {
+      const file = writeFile('a.json', { agents: { a: entry } });
+      expect(() => load({ config: file })).toThrow(`The configuration in ${file} is not valid. `);
+      expect(() => load({ config: file })).toThrow(complaint);
+    },
+  );
 
   test.each([
     ['agents', { 'claude-code': { command: 'x' } }, 'this agent is built in'],
@@ -250,10 +253,13 @@ describe('agents and MCP servers', () => {
     ['mcpServers', { a: { url: 'http://x' } }, '"mcpServers.a'],
     ['mcpServers', { a: { type: 'http', url: 'file:///x' } }, '"mcpServers.a.url"'],
     ['mcpServers', { a: { type: 'carrier-pigeon' } }, '"mcpServers.a.type"'],
-  ])('of %s with a mistake (%j) are refused with the field', (key, entry, complaint) => {
-    const file = writeFile('a.json', { [key]: entry });
-    expect(() => load({ config: file })).toThrow(complaint);
-  });
+  ])(
+    'the settings of %s with a mistake (%j) are refused, and the error contains the field',
+    (key, entry, complaint) => {
+      const file = writeFile('a.json', { [key]: entry });
+      expect(() => load({ config: file })).toThrow(complaint);
+    },
+  );
 });
 
 describe('an error names its place', () => {
@@ -267,19 +273,19 @@ describe('an error names its place', () => {
     throw new Error('nothing was wrong');
   };
 
-  test('an error in a flag names the flag', () => {
+  test('an error in a flag contains the flag', () => {
     expect(complaint({ port: 'abc' })).toBe('--port must be a number.');
     expect(complaint({ port: '-1' })).toContain('--port');
     expect(complaint({ port: '70000' })).toContain('--port');
     expect(complaint({ token: 'short' })).toContain('--token must have at least 8 characters');
   });
 
-  test('an error in a variable names the variable', () => {
+  test('an error in a variable contains the variable’s name', () => {
     expect(complaint({}, { LIMINAL_PORT: '1.5' })).toBe('LIMINAL_PORT must be a number.');
     expect(complaint({}, { LIMINAL_TOKEN: 'with a space' })).toContain('LIMINAL_TOKEN');
   });
 
-  test('an error in a field names the file and the field', () => {
+  test('an error in a field contains the file and the field', () => {
     const file = writeFile('a.json', {
       port: 'x',
       approvals: { deadlineMs: -1, fallback: 'allow' },
@@ -290,19 +296,19 @@ describe('an error names its place', () => {
     expect(text).toContain('"approvals.deadlineMs"');
   });
 
-  test('an error about an unknown key names the file and the key', () => {
+  test('an error about an unknown key contains the file and the key', () => {
     const file = writeFile('.liminal/liminal.json', { prot: 1 });
     const text = complaint({});
     expect(text).toContain(file);
     expect(text).toContain('prot');
   });
 
-  test('an error about a file that is not JSON names the file', () => {
+  test('an error about a file that is not JSON contains the file’s path', () => {
     const file = writeFile('a.json', '{"port": 1,}');
     expect(complaint({ config: file })).toContain(`${file} is not valid JSON`);
   });
 
-  test('an error about a missing file names the file', () => {
+  test('an error about a missing file contains the file’s path', () => {
     expect(complaint({ config: '/nowhere/a.json' })).toContain('/nowhere/a.json cannot be read');
   });
 });
@@ -311,7 +317,7 @@ describe('servers of bare models', () => {
   const models = (entries: unknown, env: NodeJS.ProcessEnv = {}) =>
     load({ config: writeFile('models.json', { models: entries }) }, env).models;
 
-  test('OpenAI and Anthropic are listed without any settings, with the settings that they lack', () => {
+  test('without any settings, OpenAI and Anthropic are listed together with the settings that they lack', () => {
     expect(load().models).toMatchObject([
       {
         cliType: 'openai',
@@ -326,7 +332,7 @@ describe('servers of bare models', () => {
     ]);
   });
 
-  test('the keys and URLs of model servers come from variables', () => {
+  test('the keys and URLs of model servers are read from variables', () => {
     const url = 'http://127.0.0.1:1';
     const env = { OPENAI_API_KEY: 'k', ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'a' };
     const [openai, anthropic] = load({}, env).models;
@@ -345,7 +351,7 @@ describe('servers of bare models', () => {
     });
   });
 
-  test('a variable for a key that is not set is reported', () => {
+  test('if the variable for a key is not set, this is reported', () => {
     const [, , own] = models({
       far: { type: 'openai', baseUrl: 'https://far.example/v1', apiKeyEnv: 'FAR_KEY' },
     });
@@ -408,7 +414,7 @@ describe('servers of bare models', () => {
     );
   });
 
-  test('a name belongs to an agent or a model server, not to both', () => {
+  test('an agent and a model server cannot have the same name', () => {
     const both = { agents: { a: { command: 'a' } }, models: { a: { type: 'openai' } } };
     expect(() => load({ config: writeFile('both.json', both) })).toThrow(
       /both in "agents" and in "models"/,

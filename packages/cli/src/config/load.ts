@@ -1,6 +1,6 @@
 /**
- * Reads flags, variables and the configuration file; no other code reads them. Flags override variables, and variables
- * override the file.
+ * Reads flags, variables and the configuration file; no other code reads these settings. Flags override variables, and
+ * variables override the file.
  */
 import type { McpServers } from '@liminal/protocol';
 import { join, resolve } from 'node:path';
@@ -55,14 +55,14 @@ export interface Config {
   /** Configured ACP agents, by type. */
   agents: Record<string, AgentEntry>;
   claude: ClaudeEntry;
-  /** Whether people's messages that begin with `!` run as commands. */
+  /** Whether messages from people that begin with `!` run as commands. */
   userCommands: boolean;
   mcpServers: McpServers;
-  /** Servers of bare models: OpenAI and Anthropic first. */
+  /** Servers of bare models. OpenAI and Anthropic are the first two. */
   models: ModelConfig[];
   /** The tools of bare models. */
   tools: ToolsEntry;
-  /** Variables that are removed from the environment of a bare model's commands. */
+  /** Variables that are removed from the environment of commands that bare models run. */
   hiddenVariables: string[];
 }
 

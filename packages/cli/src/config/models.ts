@@ -1,4 +1,4 @@
-/** The parts of the configuration about bare models. */
+/** The parts of the configuration that describe bare models. */
 import { z } from 'zod';
 
 const price = z.number().nonnegative();
@@ -20,18 +20,18 @@ const modelFields = {
   type: z.enum(['openai', 'anthropic']),
   /** Default: the provider's own address. */
   baseUrl: z.url({ protocol: /^https?$/, error: wholeAddress }).optional(),
-  /** The environment variable with the key; none for a server without keys. */
+  /** The environment variable that contains the key. Not set for a server that needs no key. */
   apiKeyEnv: z
     .string()
     // Accept only capitals: some providers' keys consist of letters, digits and "_", and an error would print a key
-    // given in place of the variable's name.
+    // that was given instead of the variable's name.
     .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of a variable, in capitals, not a key')
     .optional(),
-  /** Headers of every request, in addition to those of the API. */
+  /** Headers of every request. The headers that the API requires are added to these. */
   headers: z.record(headerName, headerValue).optional(),
-  /** The model of new sessions; by default the first in the server's list. */
+  /** The model of new sessions; by default the first model in the server's list. */
   model: z.string().min(1).optional(),
-  /** US dollars per million tokens of `model`. */
+  /** Prices in US dollars per million tokens of `model`. */
   prices: z
     .strictObject({
       input: price,
@@ -44,7 +44,7 @@ const modelFields = {
     .optional(),
   /** The size of the context window, in tokens. */
   contextWindow: z.int().positive().optional(),
-  /** The API of an OpenAI server, if Liminal should not detect it. */
+  /** Which API an OpenAI server uses. Needed only if Liminal should not detect the API. */
   api: z.enum(['responses', 'chat']).optional(),
   /** Whether the server's models may search the web with the server's own tool. */
   webSearch: z.boolean().optional(),
@@ -52,7 +52,7 @@ const modelFields = {
   name: z.string().min(1).optional(),
 };
 
-/** A server of models. */
+/** A model server as the configuration file describes it. */
 export const ModelEntry = z
   .strictObject(modelFields, {
     error: ({ code, keys }) =>
@@ -90,7 +90,7 @@ export const ToolsEntry = z.strictObject({
   scripts: z.boolean().optional(),
   /** The most requests to a model in one turn. */
   maxRounds: z.int().positive().optional(),
-  /** Whether `./liminal tools` runs long tool calls; only if servers share a Redis. */
+  /** Whether `./liminal tools` runs long tool calls. Possible only if servers share a Redis. */
   workers: z.boolean().optional(),
 });
 export type ToolsEntry = z.infer<typeof ToolsEntry>;
@@ -132,7 +132,7 @@ export function modelConfigs(
   return Object.entries(all).map(([cliType, entry]) => modelConfig(cliType, entry, variable));
 }
 
-/** The variables that hold keys: hidden from all commands of bare models. */
+/** The names of the variables that hold keys. All commands of bare models run without these variables. */
 export function keyVariables(
   entries: Record<string, ModelEntry>,
   env: NodeJS.ProcessEnv,
@@ -156,7 +156,7 @@ function modelConfig(
 ): ModelConfig {
   const provider = providers[entry.type];
   const baseUrl = entry.baseUrl ?? variable(provider.url);
-  // A key is sent only to the server that it belongs to.
+  // A key is sent only to the server for which it was configured.
   const keyName = apiKeyEnv ?? (entry.baseUrl === undefined ? provider.key : undefined);
   const apiKey = keyName === undefined ? undefined : variable(keyName)?.trim();
   const title = name ?? (cliType === entry.type ? provider.title : cliType);
@@ -170,8 +170,8 @@ function modelConfig(
 
 function keyProblem(name: string, key = ''): string | undefined {
   if (key === '') return `Set ${name} before Liminal is started.`;
-  // A header can carry only printable ASCII characters without spaces. A value with other characters may be the “…”
-  // copied from an example.
+  // A header can carry only printable ASCII characters without spaces. A value with other characters may contain the
+  // “…” that was copied from an example.
   const isSendable = /^[\x21-\x7e]+$/.test(key);
   return isSendable
     ? undefined

@@ -31,7 +31,7 @@ test('nodes of a Redis Cluster are separated by commas, and a password may conta
   expect(shared(env)?.redisUrl).toBe(nodes);
 });
 
-test('a Convex deployment is a URL with a secret', () => {
+test('for the settings %o', () => {
   const env = { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: convex };
   expect(shared({ ...env, LIMINAL_DATABASE_SECRET: 'hush' })).toMatchObject({
     databaseUrl: convex,

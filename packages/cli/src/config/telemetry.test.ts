@@ -5,7 +5,7 @@ const configOf = (env: Record<string, string>, file = {}) =>
   telemetryConfig(file, (name) => env[name]);
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 
-test('no spans are sent unless a variable asks for them', () => {
+test('no spans are sent unless a variable asks for spans', () => {
   expect(configOf({})).toBeUndefined();
   expect(configOf({ OTEL_SERVICE_NAME: 'a', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' })).toBeUndefined();
   expect(configOf({}, { captureContent: true })).toBeUndefined();
@@ -35,7 +35,7 @@ test('each destination is enabled by its own variables', () => {
   });
 });
 
-test('the file decides whether spans have content; without a setting there, OpenTelemetry’s variable decides', () => {
+test('the file decides whether spans contain prompts and answers; without a setting in the file, OpenTelemetry’s variable decides', () => {
   const asks = { ...endpoint, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
   expect(configOf(asks)?.captureContent).toBe(true);
   expect(configOf(asks, { captureContent: false })?.captureContent).toBe(false);
@@ -62,7 +62,7 @@ test('an unsupported setting is reported, and the server still starts', () => {
   expect(wrong).toMatchObject({ sampler: 'all', problems: [expect.any(String)] });
 });
 
-test('FR-001-33: missing and wrong variables of Langfuse are named', () => {
+test('FR-001-33: the error about missing or wrong variables of Langfuse contains their names', () => {
   const problemOf = (env: Record<string, string>) => {
     const config = configOf(env);
     expect(config).not.toHaveProperty('langfuse');

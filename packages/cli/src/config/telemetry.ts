@@ -1,4 +1,4 @@
-/** The destinations of spans, from the variables of OpenTelemetry, Langfuse and OpenLLMetry. */
+/** The destinations of spans, as the variables of OpenTelemetry, Langfuse and OpenLLMetry configure them. */
 import { isHttpUrl } from '../http-url.ts';
 import type { ConfigFile } from './file.ts';
 
@@ -13,7 +13,7 @@ export const telemetrySecrets = [
 
 type Variable = (name: string) => string | undefined;
 
-/** Only the settings that Liminal itself needs; each exporter reads its other variables itself. */
+/** Contains only the settings that Liminal itself needs. Each exporter reads its other variables itself. */
 export interface TelemetryConfig {
   captureContent: boolean;
   otlp?: 'http/protobuf' | 'http/json';
@@ -25,10 +25,10 @@ export interface TelemetryConfig {
   problems: string[];
 }
 
-/** Which traces that begin in this server are sent: all, none, or a share. */
+/** Which of the traces that begin in this server are sent: all, none, or a share. */
 export type Sampler = 'all' | 'none' | { share: number };
 
-/** Undefined if no destination is configured: then no tracing code is loaded, and nothing is measured. */
+/** Returns undefined if no destination is configured: then no tracing code is loaded, and nothing is measured. */
 export function telemetryConfig(
   { captureContent: isAsked }: Pick<ConfigFile, 'captureContent'>,
   variable: Variable,
@@ -106,7 +106,10 @@ function isAddress(name: string, value: string | undefined, problems: string[]):
   return false;
 }
 
-/** Applies only to traces that begin in this server: for a trace that a caller began, the caller's decision counts. */
+/**
+ * This setting applies only to traces that begin in this server. For a trace that a caller began, the caller's decision
+ * applies.
+ */
 function samplerOf(variable: Variable, problems: string[]): Sampler {
   const name = variable('OTEL_TRACES_SAMPLER')?.replace('parentbased_', '') ?? 'always_on';
   if (name === 'always_on') return 'all';

@@ -1,4 +1,7 @@
-/** Values that may come from a flag, a variable or the file, and must mean the same in each. */
+/**
+ * Schemas of values that may come from a flag, a variable or the file. A value must have the same meaning in each of
+ * these.
+ */
 import { splitRedisUrls } from '@liminal/storage/redis';
 import { z } from 'zod';
 
@@ -20,7 +23,10 @@ export const Token = z
   .min(8, 'must have at least 8 characters')
   .regex(/^[\w.~-]+$/, 'may hold only letters, digits and . _ ~ -');
 
-/** The URL of one Redis, or the URLs of nodes of a cluster, separated by commas; a password may also contain commas. */
+/**
+ * The URL of one Redis, or several URLs of nodes of one cluster, separated by commas. A password may also contain
+ * commas.
+ */
 export const RedisUrl = z.string().refine((urls) => splitRedisUrls(urls).every(isRedisUrl), {
   error:
     'must be redis://host:port or rediss://host:port; for a Redis Cluster one node, or several separated by commas',

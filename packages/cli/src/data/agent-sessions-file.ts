@@ -4,8 +4,8 @@ import type { SessionListStorage } from '@liminal/runtime';
 import { readSmall } from './read-small.ts';
 
 /**
- * Stores in the data folder what agents reported about their own stores, such as titles of conversations; only the
- * owner can read the file.
+ * Stores in the data folder what agents reported about their own stores, such as titles of conversations. Only the
+ * owner of the folder can read the file.
  */
 export function agentSessionsFile(dataDir: string): SessionListStorage {
   const path = join(dataDir, 'agent-sessions.json');

@@ -33,7 +33,7 @@ const wrong: [what: string, make: () => void, says: RegExp][] = [
   ],
 ];
 
-test.each(wrong)('SAFE: %s is refused at once', (_what, make, says) => {
+test.each(wrong)('SAFE: %s is refused at once instead of being read', (_what, make, says) => {
   make();
   expect(() => readSmall(path)).toThrow(says);
 });

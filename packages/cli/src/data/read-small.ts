@@ -5,8 +5,8 @@ import { errors } from '../errors.ts';
 const largest = 16 * 1024 * 1024;
 
 /**
- * Returns the text of a small file of the data folder. Throws the file system's error. For more than 16 MiB, and for a
- * pipe or a device, which could be read without end, throws LiminalError `DATA_DIR_UNUSABLE`.
+ * Returns the text of a small file of the data folder. Throws the file system's error. If the file has more than 16
+ * MiB, or is a pipe or a device (which could be read without end), throws LiminalError `DATA_DIR_UNUSABLE`.
  */
 export function readSmall(path: string): string {
   // Without O_NONBLOCK, opening a pipe would wait for a writer, and no signal could end the process.

@@ -25,7 +25,7 @@ async function listen() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-test('a server is found by its record until the record is removed', async () => {
+test('a command finds a server by its record until the record is removed', async () => {
   const { url } = await listen();
   const remove = writeServerFile(dataDir, { url, token: 'secret' });
   expect(await findServer(dataDir)).toEqual({ url, token: 'secret', pid: process.pid });
@@ -33,7 +33,7 @@ test('a server is found by its record until the record is removed', async () => 
   expect(await findServer(dataDir)).toBeUndefined();
 });
 
-test('SAFE: after a crash, neither a process with the server’s pid nor a program at the server’s address counts as the server', async () => {
+test('SAFE: after a crash, a command mistakes neither a process with the server’s pid nor a program at the server’s address for the server', async () => {
   const { url, asked } = await listen();
   writeServerFile(dataDir, { url, token: 'secret' });
   const path = join(dataDir, 'server.json');

@@ -16,9 +16,9 @@ export interface ServerFile {
 const responseTimeoutMs = 5000;
 
 /**
- * Records this process as the server of a data folder; returns a function that removes the record. The record has the
- * start time of the process: after a crash, another process with that pid must not count as the server, because the
- * program that then listens at the address must not get the token.
+ * Records this process as the server of a data folder; returns a function that removes the record. The record contains
+ * the start time of the process. After a crash, another process may have the same pid, and another program may listen
+ * at the same address: neither may be mistaken for the server, because this program would get the token.
  */
 export function writeServerFile(
   dataDir: string,

@@ -6,9 +6,10 @@ const name = 'signed-out';
 const ttlMs = 401 * 24 * 60 * 60_000;
 
 /**
- * Shares sign-outs with all servers on the same Redis: they have one token, so a browser that is signed in on one
- * server is signed in on all. Resolves when the sign-outs of the other servers are known, with a function that ends the
- * sharing. `onProblem` gets errors of Redis; even then, the sign-outs of this server hold on this server.
+ * Shares sign-outs with all servers on the same Redis: these servers have the same token, so a browser that is signed
+ * in on one server is signed in on all servers. Resolves when the sign-outs of the other servers are known, with a
+ * function that ends the sharing. `onProblem` gets errors of Redis; this server’s own sign-outs still apply on this
+ * server.
  */
 export async function shareSignedOut(
   signedOut: StoredSignedOut,

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Opens a server's sign-outs; returns functions that sign a browser in, sign it out, and check its cookie. */
+/** Opens a server's sign-outs. Returns functions that sign a browser in, sign it out, and check its cookie. */
 function open(dataDir: string) {
   const signedOut = openSignedOut(dataDir);
   const credentials = createCredentials('token', signedOut);
@@ -48,7 +48,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each([-3_600_000, 3_600_000, 400 * 86_400_000])(
-    'a clock that is %d ms off does not affect the sign-out of every browser',
+    'a sign-out of every browser takes effect even if the clock is %d ms off',
     (wrong) => {
       const server = open(newFolder());
       const now = Date.now();
@@ -71,7 +71,7 @@ describe('sign-outs of a data folder', () => {
   test.each([
     ['before the year 2000, as on a machine without a battery', Date.UTC(1970, 0, 2), 0],
     ['in 2100', 0, Date.UTC(2100, 0, 1)],
-  ])('hold at any time of the clock: %s', (_, atSignIn, atSignOut) => {
+  ])('sign-outs take effect whatever the clock shows: %s', (_, atSignIn, atSignOut) => {
     const dataDir = newFolder();
     const server = open(dataDir);
     const now = Date.now();
@@ -100,7 +100,7 @@ describe('sign-outs of a data folder', () => {
   });
 
   test.each(['', '{', '{"before":1,"devices":[]}', '{"generation":-1,"devices":[]}'])(
-    'an invalid file (%j) signs out every browser, but no later sign-in',
+    'an invalid file (%j) signs out every browser that signed in earlier, but no browser that signs in later',
     (text) => {
       const dataDir = newFolder();
       const cookie = open(dataDir).signIn();
@@ -145,7 +145,7 @@ describe('servers that share a Redis', () => {
     await expect.poll(() => b!.isIn(late.signIn())).toBe(true);
   });
 
-  test('a server that joins shares the sign-outs that it made before', async () => {
+  test('a server that connects to the Redis later shares its earlier sign-outs', async () => {
     const [a] = servers;
     const dataDir = newFolder();
     const alone = open(dataDir);

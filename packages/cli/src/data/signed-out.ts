@@ -10,23 +10,23 @@ import { writeFileAtomically } from './write-file-atomically.ts';
 const State = z.object({
   /** Sign-ins of an earlier generation are invalid. */
   generation: z.int().nonnegative(),
-  /** The browsers of this generation that were signed out. */
+  /** The browsers that signed in during this generation and were signed out. */
   devices: z.array(z.string()),
 });
 type State = z.infer<typeof State>;
 
 /**
- * How many sign-outs are stored; one more signs out every browser. Sign-outs do not expire: with a wrong clock, a
- * signed-out browser could then get in.
+ * How many sign-outs are stored; one more signs out every browser. Sign-outs do not expire: if they did, a signed-out
+ * browser could sign in again on a server with a wrong clock.
  */
 const maxDevices = 10_000;
 
 /** The delay before a failed write is retried, in ms. */
 const retryMs = 5_000;
 
-/** The sign-outs in the file of the data folder. Several servers can share the sign-outs. */
+/** The sign-outs in the file of the data folder; several servers can share them. */
 export interface StoredSignedOut extends SignedOut {
-  /** The state as JSON; equal states have equal texts. */
+  /** Returns the state as JSON. Equal states have equal texts. */
   readonly text: string;
   /** Adds another server's sign-outs to those of this server. Throws if the text is not a state. */
   merge(text: string): void;
@@ -40,8 +40,8 @@ export interface StoredSignedOut extends SignedOut {
 export function openSignedOut(dataDir: string): StoredSignedOut {
   const path = join(dataDir, 'signed-out.json');
   const stored = readState(path);
-  // If the file is missing or invalid, begin a generation that is greater than every earlier one: those were counted in
-  // steps of one.
+  // If the file is missing or invalid, begin a generation with a number greater than every earlier number: earlier
+  // generations were numbered in steps of one.
   const state = stored ?? { generation: Date.now(), devices: [] };
   const listeners: (() => void)[] = [];
   let retry: NodeJS.Timeout | undefined;
@@ -106,7 +106,7 @@ function ignoreErrors(write: () => void): void {
   } catch {}
 }
 
-/** Undefined if the file is invalid. */
+/** Returns undefined if the file is invalid. */
 function readState(path: string): State | undefined {
   let text: string;
   try {

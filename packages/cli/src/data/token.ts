@@ -24,7 +24,7 @@ function putNew(draft: string, path: string): void {
     linkSync(draft, path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    // The file system has no hard links.
+    // This runs if the file system has no hard links.
     renameSync(draft, path);
   }
 }

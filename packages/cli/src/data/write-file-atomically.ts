@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from 'node:path';
 
 /**
- * Replaces a small file of the data folder, readable only by its owner. After a crash or a power cut, and on a full
+ * Replaces a small file of the data folder, readable only by its owner. After a crash, after a power cut or on a full
  * disk, the file has either the old or the new text, never a part of it. Throws the file system's error.
  * @param put - Moves the finished file to its path. The default replaces the file at that path.
  */
@@ -24,8 +24,8 @@ export function writeFileAtomically(
 }
 
 /**
- * Makes a new file name durable, by fsync of the folder. Does nothing if the file system does not support fsync of a
- * folder.
+ * Writes a new file name to the disk, by fsync of the folder. Does nothing if the file system does not support fsync of
+ * a folder.
  */
 function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');

@@ -9,22 +9,22 @@ const waitingMax = 50_000;
 
 export interface OpenedProcessor {
   processor: SpanProcessor;
-  /** How many spans the processor accepts before it must be flushed; further spans could be lost. */
+  /** How many spans the processor accepts before it must be flushed. Without a flush, further spans could be lost. */
   atOnce: number;
   /** Attributes that Liminal adds for this destination alone. */
   extraAttributes?: (span: Span) => Span['attributes'];
 }
 
 /**
- * A destination of spans. A destination has a queue, because the end of a large turn produces thousands of spans at
- * once.
+ * A destination of spans. Each destination has its own queue, because thousands of spans are made at once when a large
+ * turn ends.
  */
 export class Destination {
   readonly #opened: OpenedProcessor;
   readonly #resource: Resource;
   readonly #onTrouble: (what: string) => void;
   #waiting: Span[] = [];
-  /** How many spans the processor got since its last flush. */
+  /** How many spans the processor has received since its last flush. */
   #given = 0;
   #giving: Promise<void> | undefined;
 

@@ -14,7 +14,9 @@ import type { ReadableSpan, Span as SdkSpan } from '@opentelemetry/sdk-trace-bas
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const instrumentationScope = { name: 'liminal', schemaUrl: spanSchemaUrl };
 
-/** A span of Liminal in OpenTelemetry's form. Each exporter gets its own copy, because exporters may add attributes. */
+/**
+ * A span of Liminal in OpenTelemetry's form. Each exporter gets its own copy, because an exporter may add attributes.
+ */
 export class EndedSpan implements ReadableSpan {
   readonly name: string;
   readonly kind: SpanKind;
@@ -32,7 +34,7 @@ export class EndedSpan implements ReadableSpan {
   readonly droppedEventsCount = 0;
   readonly droppedLinksCount = 0;
   readonly parentSpanContext?: SpanContext;
-  /** The method uses no private fields, because OpenLLMetry reads spans through objects that inherit from them. */
+  /** The method uses no private fields: OpenLLMetry reads a span through an object that inherits from the span. */
   readonly spanContext: () => SpanContext;
 
   constructor(span: Span, resource: Resource, extraAttributes: Span['attributes'] = {}) {
@@ -53,7 +55,10 @@ export class EndedSpan implements ReadableSpan {
     }
   }
 
-  /** Passed to processors that add attributes when a span starts, because Liminal's spans have already ended. */
+  /**
+   * Passed to processors that add attributes when a span starts. They need a separate call, because Liminal's spans
+   * have already ended.
+   */
   asStarted(): SdkSpan {
     const setAttribute = (key: string, value: AttributeValue | undefined): this => {
       if (value !== undefined) this.attributes[key] = value;

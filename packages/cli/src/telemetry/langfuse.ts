@@ -15,9 +15,9 @@ interface Access {
 export function openLangfuse(access: Access): OpenedProcessor {
   const processor = new LangfuseSpanProcessor({
     ...access,
-    // By default Langfuse exports only spans of models, so spans would be missing in the waterfall.
+    // By default Langfuse exports only spans of models, so its waterfall would lack spans.
     shouldExportSpan: () => true,
-    // Liminal's spans name images but do not contain them, so there is no media to upload.
+    // Liminal's spans refer to images but do not contain the images, so there is no media to upload.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });
@@ -38,7 +38,7 @@ function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: Sp
   return { exporter: new OTLPTraceExporter({ url, headers, httpAgentOptions }) };
 }
 
-/** Langfuse groups traces by this attribute. */
+/** The attribute by which Langfuse groups traces. */
 function sessionOf({ attributes }: Span): Span['attributes'] {
   const id = attributes['gen_ai.conversation.id'];
   return id === undefined ? {} : { 'session.id': id };

@@ -57,7 +57,7 @@ function withProxies(config: TelemetryConfig, onTrouble: OnTrouble): OnTrouble {
 
 /** Receives the exporters' errors: every version of their libraries uses the same global `diag`. */
 function reportDiagnostics(onTrouble: OnTrouble): void {
-  // Some exporters begin a message with the name of their component.
+  // Some exporters begin a message with the name of their own component.
   const onMessage = (text: string, ...more: unknown[]): void =>
     onTrouble(sentenceIn(more.length === 0 ? text : more.map(thrownMessage).join(' ')));
   const ignore = (): void => {};
@@ -71,7 +71,7 @@ function reportDiagnostics(onTrouble: OnTrouble): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Exporters report an error as JSON, with its stack and perhaps the response of the destination. */
+/** Exporters report an error as JSON that contains the error's stack and perhaps the destination's response. */
 function sentenceIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

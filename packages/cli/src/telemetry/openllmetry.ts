@@ -4,11 +4,14 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { OpenedProcessor } from './destination.ts';
 import { openLlmetryAddress, proxied } from './proxied.ts';
 
-/** OpenLLMetry's exporter sends spans one by one, and rejects more than 30 at a time. */
+/**
+ * How many spans are sent at the same time. OpenLLMetry's exporter sends each span in a request of its own, and rejects
+ * a span while 30 other requests are running.
+ */
 const defaultAtOnce = 20;
 
 /**
- * Opens OpenLLMetry's span processor, configured as its SDK would do it. The SDK's own `initialize` would also
+ * Opens OpenLLMetry's span processor, with the same configuration as its SDK. The SDK's own `initialize` would also
  * instrument every model's library in this process. The library is large, so it is loaded only here.
  */
 export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<OpenedProcessor> {

@@ -11,7 +11,7 @@ import { otlpAddress, proxied } from './proxied.ts';
 export const batchedAtOnce = 1_024;
 
 /**
- * Opens any destination that accepts OTLP over HTTP. The exporter reads its address and options in
+ * Opens any destination that accepts OTLP over HTTP. The exporter reads its address and options from
  * `OTEL_EXPORTER_OTLP_…` and `OTEL_BSP_…`.
  */
 export function openOtlp(protocol: 'http/protobuf' | 'http/json'): OpenedProcessor {

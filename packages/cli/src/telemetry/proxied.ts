@@ -15,7 +15,7 @@ export const otlpAddress = (env: NodeJS.ProcessEnv): string =>
 export const openLlmetryAddress = (env: NodeJS.ProcessEnv): string =>
   `${env['TRACELOOP_BASE_URL'] || 'https://api.traceloop.com'}/v1/traces`;
 
-/** Every address that spans are sent to, with the name of its exporter. */
+/** Every address to which spans are sent, with the name of the exporter. */
 export function addressesOf(
   { otlp, langfuse, openllmetry }: TelemetryConfig,
   env: NodeJS.ProcessEnv,
@@ -28,8 +28,8 @@ export function addressesOf(
 }
 
 /**
- * The options that let an exporter send to this address through the environment's proxy; empty if the exporter sends
- * directly.
+ * Returns the options with which an exporter sends to this address through the environment's proxy. Returns no options
+ * if the exporter sends directly.
  * @throws Error if a variable with a proxy or a certificate is unusable.
  */
 export function proxied(address: string): { httpAgentOptions?: () => Agent } {
@@ -37,7 +37,7 @@ export function proxied(address: string): { httpAgentOptions?: () => Agent } {
   return agent === undefined ? {} : { httpAgentOptions: () => agent };
 }
 
-/** The certificates that the exporter would read itself if it created its own `http.Agent`. */
+/** Returns the certificates that the exporter would read itself if it created its own `http.Agent`. */
 function certificates(): AgentOptions {
   const read = (name: string): Buffer | undefined => {
     const path =

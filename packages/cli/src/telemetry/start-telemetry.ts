@@ -1,6 +1,7 @@
 /**
- * Sends spans to the configured destinations. If no destination is configured, this module is not loaded. Uses
- * OpenTelemetry's own exporters, which batch, compress and retry, and which read further variables themselves.
+ * Sends spans to the configured destinations. If no destination is configured, this module is not loaded. The module
+ * uses OpenTelemetry's own exporters, which batch, compress and retry requests, and which read further variables
+ * themselves.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hideUrlSecrets, type Span } from '@liminal/protocol';
@@ -8,18 +9,18 @@ import type { Logger, Tracing } from '@liminal/runtime';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 import type { Destination } from './destination.ts';
 
-/** How long the program waits at its end until spans are sent, in ms. */
+/** How long the program waits at its end until all spans are sent, in ms. */
 const flushMs = 3_000;
 /** How many different problems are logged. */
 const troublesMax = 10;
 
 export interface Telemetry {
   tracing: Tracing;
-  /** Sends the remaining spans, within a time limit. */
+  /** Sends the remaining spans. Waits no longer than the time limit. */
   close: () => Promise<void>;
 }
 
-/** @param role - The program, for the spans' resource: `server`, `projector`. */
+/** @param role - The kind of program (`server` or `projector`), for the spans' resource. */
 export async function startTelemetry(
   config: TelemetryConfig | undefined,
   logger: Logger,

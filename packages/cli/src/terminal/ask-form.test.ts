@@ -24,7 +24,7 @@ const form: Form = {
   required: ['colour', 'extras', 'size', 'news'],
 };
 
-/** Fills in the form: each list holds the lines typed for one field. */
+/** Fills in the form. Each list contains the lines that are typed for one field. */
 async function fill(...fields: string[][]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   let shown = '';
@@ -37,7 +37,7 @@ async function fill(...fields: string[][]) {
   return { content, shown };
 }
 
-test('a form is filled in with numbers, words, and y or n', async () => {
+test('a form can be filled in with numbers, words, and y or n', async () => {
   const { content, shown } = await fill(['2'], ['1, 2'], ['7'], ['y'], ['Ada']);
   expect(content).toEqual({
     colour: 'Blue',
@@ -50,12 +50,12 @@ test('a form is filled in with numbers, words, and y or n', async () => {
   expect(shown).toContain('Your answer (1-2, or your own words): ');
 });
 
-test('a choice is shown with its preview', async () => {
+test('each choice is shown with its preview', async () => {
   const { shown } = await fill(['2'], ['1'], ['7'], ['y'], ['']);
   expect(shown).toContain('  2  Blue\n  │    a blue\n  │      box\n');
 });
 
-test('a typed text is an answer, an empty line gives no answer, and an invalid line is reported and asked again', async () => {
+test('a typed text becomes the answer, an empty line leaves the field without an answer, and an invalid line is reported and asked again', async () => {
   const { content, shown } = await fill(
     ['', '3', 'Green'],
     ['A bell'],

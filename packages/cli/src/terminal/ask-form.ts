@@ -74,7 +74,7 @@ function promptFor(field: Field): string {
 const choicesOf = (field: Field): readonly FieldChoice[] =>
   'choices' in field ? field.choices : [];
 
-/** The value of a typed line; undefined for an empty line. */
+/** Returns the value of a typed line; undefined for an empty line. */
 function readValue(line: string, field: Field): FormValue | undefined {
   if (line === '') return undefined;
   switch (field.kind) {
@@ -99,7 +99,9 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/** The line as a text. A line of digits is a mistyped choice, so the result is NaN, which no field accepts. */
+/**
+ * Returns the line as a text. For a line of digits, which is a mistyped choice, returns NaN, which no field accepts.
+ */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

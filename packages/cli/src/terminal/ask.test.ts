@@ -35,13 +35,13 @@ test('SAFE: a question shows all hidden characters in it', async () => {
   expect(shown()).toContain('? Run ‹U+001B›[8ml‹U+200B›s?\n  1  Allow ‹U+202E›la\n');
 });
 
-test('an invalid choice is asked again', async () => {
+test('after an invalid choice, the question is asked again', async () => {
   const answer = askChoice('Run it?', options, new AbortController().signal, { input, output });
   for (const line of ['', 'yes', '0', '3', '1']) input.write(`${line}\n`);
   expect(await answer).toEqual({ option: options[0] });
 });
 
-test('the answer with an option that takes a note contains the note', async () => {
+test('if the chosen option accepts a note, the answer contains the note', async () => {
   const [yes, no] = options;
   const asked = [yes!, { ...no!, takesNote: true }];
   const answer = askChoice('Run it?', asked, new AbortController().signal, { input, output });
@@ -52,7 +52,7 @@ test('the answer with an option that takes a note contains the note', async () =
   expect(said).toContain('Option 1 takes no note. Give only the number.\n');
 });
 
-test('a question that is answered in another client ends without an answer', async () => {
+test('if another client answers a question, the question in the terminal ends without an answer', async () => {
   const over = new AbortController();
   const answer = askChoice('Run it?', options, over.signal, { input, output });
   over.abort();

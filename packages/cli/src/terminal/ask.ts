@@ -6,16 +6,16 @@ import { fitted, markedRows, mark, oneRow } from './rows.ts';
 
 export interface Terminal {
   input: NodeJS.ReadableStream;
-  /** Standard output is reserved for the agent's answer. */
+  /** Questions are written to standard error: standard output is reserved for the agent's answer. */
   output: NodeJS.WritableStream & { columns?: number; rows?: number };
 }
 
-/** The answer in a typed line, or a sentence that says what is wrong with the line. */
+/** The answer that a typed line contains, or a sentence that says what is wrong with the line. */
 export type ParsedAnswer<T> = { answer: T } | { problem: string };
 
-/** The assumed size of a terminal that does not report its size. */
+/** The size that is assumed for a terminal that does not report its size. */
 const defaultSize = { columns: 80, rows: 24 };
-/** The time in which lines that were already typed arrive, in ms. */
+/** How long to wait for lines that were already typed to arrive, in ms. */
 const arrivalMs = 20;
 
 /** Whether a person at this terminal can answer questions. */
@@ -25,7 +25,7 @@ export function canAsk(): boolean {
 
 export const ownTerminal = (): Terminal => ({ input: process.stdin, output: process.stderr });
 
-/** Drops the lines that were typed so far: the question was not on the screen yet. */
+/** Drops the lines that were typed before the question was on the screen. */
 export async function dropTypedLines({ input }: Terminal = ownTerminal()): Promise<void> {
   const drop = (): void => {};
   input.on('data', drop).resume();
@@ -41,7 +41,8 @@ export interface ChosenOption {
 
 /**
  * Asks a person to choose one of the options; `undefined` when `signal` aborts the question or the input ends. `about`
- * describes the subject of the question: lines without hidden characters, which are shown whole.
+ * describes the subject of the question: it consists of lines without hidden characters, and every line is shown
+ * completely.
  */
 export async function askChoice(
   title: string,
@@ -81,7 +82,7 @@ const yesNoAnswers: Record<string, boolean> = {
   '': false,
 };
 
-/** Asks a yes-or-no question; any other answer than yes counts as no. */
+/** Asks a yes-or-no question. Any answer other than yes is treated as no. */
 export async function confirm(question: string): Promise<boolean> {
   const parse = (line: string): ParsedAnswer<boolean> => {
     const answer = yesNoAnswers[line.toLowerCase()];
@@ -102,7 +103,10 @@ interface LineQuestion {
   isSecret?: boolean;
 }
 
-/** Asks a question until a line is valid; `undefined` when `signal` aborts it or the input ends. */
+/**
+ * Asks a question until a typed line is valid. Resolves with `undefined` when `signal` aborts the question or the input
+ * ends.
+ */
 export async function askLine<T>(
   question: LineQuestion,
   parse: (line: string) => ParsedAnswer<T>,
@@ -118,7 +122,7 @@ export async function askLine<T>(
   try {
     again();
     for await (const line of lines) {
-      // Without echo, the terminal did not show the typed line break either.
+      // While the echo is off, the terminal does not show the typed line break either.
       if (showAgain !== undefined) output.write('\n');
       const parsed = parse(line.trim());
       if ('answer' in parsed) return parsed.answer;
@@ -128,14 +132,14 @@ export async function askLine<T>(
   } finally {
     showAgain?.();
   }
-  // If the person has not answered, the cursor is still after the prompt.
+  // If the person has not answered, the cursor is still behind the prompt.
   output.write('\n');
   return undefined;
 }
 
 /**
- * Switches off the terminal's echo. Returns a function that switches the echo on again; the end of the program also
- * switches it on.
+ * Switches off the terminal's echo. Returns a function that switches the echo on again. When the program ends, the echo
+ * is also switched on again.
  */
 function hideTyping(input: NodeJS.ReadableStream): () => void {
   if (input !== process.stdin || !process.stdin.isTTY) return () => {};
@@ -152,7 +156,7 @@ function hideTyping(input: NodeJS.ReadableStream): () => void {
   };
 }
 
-/** Says how many rows do not fit on the screen, and how to read them. */
+/** Returns a line that says how many rows do not fit on the screen, and how to read these rows. */
 function notesBelow(
   { rows, prompt, hasPages = false }: LineQuestion,
   terminal: Terminal,
@@ -160,7 +164,7 @@ function notesBelow(
   const room = heightOf(terminal) - Math.ceil(prompt.length / columnsOf(terminal));
   if (rows.length <= room) return [];
   const [how, rest] = ['Scroll up to read them', hasPages ? ', or answer v for pages.' : '.'];
-  // The note about the hidden rows itself takes a row.
+  // The line about the hidden rows itself takes up a row.
   return [`${rows.length + 1 - room} more lines above. ${how}${rest}`];
 }
 
@@ -168,7 +172,7 @@ export function titleRows(title: string, terminal: Terminal): string[] {
   return fitted(oneRow(title), { first: '? ', further: mark }, columnsOf(terminal));
 }
 
-/** A numbered choice below a question; `index` counts from 0. */
+/** Returns a numbered choice below a question; `index` counts from 0. */
 export function choiceRows(index: number, name: string, terminal: Terminal): string[] {
   const heads = { first: `  ${index + 1}  `, further: `  ${mark}  ` };
   return fitted(oneRow(name), heads, columnsOf(terminal));
@@ -185,7 +189,7 @@ class Pages {
 
   constructor(rows: readonly string[], terminal: Terminal) {
     this.#rows = rows;
-    // Two rows for the line numbers and the prompt, and one for the answer.
+    // Leave two rows for the line numbers and the prompt, and one row for the answer.
     this.#height = Math.max(heightOf(terminal) - 3, 1);
   }
 

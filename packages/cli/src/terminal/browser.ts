@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** How long a browser has to read the page with the link, in ms. */
+/** How long the browser may take to read the page that contains the link, in ms. */
 const readMs = 60_000;
 
-/** Whether a browser would open on this machine's screen, in front of a user. */
+/** Whether a browser would open on the screen of this machine, in front of a person. */
 export function hasDesktop(env: NodeJS.ProcessEnv, platform = process.platform): boolean {
   if (env['CI'] || env['SSH_CONNECTION'] || env['SSH_TTY']) return false;
   return platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 }
 
 /**
- * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser opens a page
- * that only this user can read, and that leads to the link. Never fails: the terminal also shows the link.
+ * Opens a link that signs in. All users of this machine can read the arguments of programs, so the browser opens a file
+ * that only this user can read, and that redirects to the link. Never fails: the terminal also shows the link.
  */
 export async function openInBrowser(url: string): Promise<void> {
   const page = writePage(url);
@@ -36,7 +36,10 @@ function notOpened(): void {
   process.stderr.write('No browser could be opened: open the link yourself.\n');
 }
 
-/** The path of a page that leads to the URL; removed after `readMs`, and when this process ends. */
+/**
+ * Writes a page that redirects to the URL, and returns the page's path. The page is removed after `readMs`, and when
+ * this process ends.
+ */
 function writePage(url: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'liminal-open-'));
   const page = join(folder, 'open-liminal.html');

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { cleanText } from './clean-text.ts';
 
 /**
- * Passes all output of this process through `cleanText`: of commands, of the command-line parser, of the log, and stack
- * traces; also output to files and pipes, which somebody may read in a terminal later. The hidden characters of JSON
- * output were already escaped.
+ * Passes all output of this process through `cleanText`: the output of commands, of the command-line parser and of the
+ * log, and stack traces. Output to files and pipes is also cleaned, because somebody may later read this output in a
+ * terminal. The hidden characters of JSON output were already escaped.
  */
 export function cleanOutputs(...outputs: Writable[]): void {
   for (const output of outputs) {

@@ -43,7 +43,7 @@ describe('text for a terminal', () => {
     },
   );
 
-  test('SAFE: no terminal control is left, and cleaning again changes nothing', () => {
+  test('SAFE: the cleaned text contains no terminal control, and cleaning the text again changes nothing', () => {
     fc.assert(
       fc.property(steering, (text) => {
         const clean = cleanText(text);

@@ -1,8 +1,9 @@
 import { markHidden } from '@liminal/protocol';
 
 /**
- * Complete escape sequences (ECMA-48): first CSI, then sequences with a text up to a terminator (OSC, DCS, SOS, PM,
- * APC), then sequences of one letter. An incomplete escape sequence could be any text, so it stays visible.
+ * Complete escape sequences (ECMA-48): CSI, sequences that contain a text up to a terminator (OSC, DCS, SOS, PM, APC),
+ * and sequences of one letter, in this order. An incomplete escape sequence could be ordinary text, so it stays
+ * visible.
  */
 const sequences = new RegExp(
   [

@@ -1,6 +1,6 @@
 /**
- * Handles outputs that fail: the reader, as in `… | head -1`, ends before this process, or an output file is on a full
- * disk.
+ * Handles outputs that fail: the reader ends before this process (as in `… | head -1`), or the disk of an output file
+ * is full.
  */
 import type { Writable } from 'node:stream';
 
@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream';
 export const closedPipeExit = 128 + 13;
 
 /**
- * Keeps failing outputs from ending the process, which may have turns to store.
+ * Prevents failing outputs from ending the process, because the process may still have turns to store.
  * @returns A function that returns the first error, except that of a closed pipe.
  */
 export function outliveFailedOutputs(...outputs: Writable[]): () => Error | undefined {
@@ -21,7 +21,7 @@ export function outliveFailedOutputs(...outputs: Writable[]): () => Error | unde
   return () => failure;
 }
 
-/** Aborted when nothing more can be written to the output, for example because its reader is gone. */
+/** Aborted when nothing more can be written to the output, for example because the reader has ended. */
 export function outputClosedSignal(output: Writable): AbortSignal {
   const gone = new AbortController();
   output.once('error', () => gone.abort());

@@ -1,7 +1,9 @@
 import { escapeHiddenInJson } from '@liminal/protocol';
 import type { TranscriptLine } from '../transcript.ts';
 
-/** A line of JSON for programs: the upsert of an item, or the head of a turn that has ended. */
+/**
+ * A line of JSON for programs. The line contains the upsert of an item, or the main fields of a turn that has ended.
+ */
 export function jsonLine(line: TranscriptLine): string {
   return escapeHiddenInJson(JSON.stringify(lineValue(line)));
 }

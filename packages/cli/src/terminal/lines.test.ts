@@ -25,7 +25,8 @@ describe('an item as a line', () => {
     ['> hello', { ...base, type: 'message', origin: 'user', content: 'hello' }],
     ['hi there', { ...base, type: 'message', origin: 'agent', content: 'hi there' }],
     ['~ let me see', { ...base, type: 'thinking', content: 'let\n me see', providerId: 'p' }],
-    ['* List files', { ...tool, toolArguments: {}, title: 'List files' }],
+    ['* List files', { ...tool, toolArguments: {}, title: 'List files', durationMs: 999 }],
+    ['* List files (1 s)', { ...tool, toolArguments: {}, title: 'List files', durationMs: 1000 }],
     [
       '* Script',
       { ...tool, toolName: 'run_script', title: 'Script', toolArguments: { code: '1' } },
@@ -42,10 +43,11 @@ describe('an item as a line', () => {
     ],
     ['* Bash {"command":"ls"}', { ...tool, toolArguments: { command: 'ls' } }],
     [
-      '* List failed: no such folder',
+      '* List (73 s) failed: no such folder',
       {
         ...tool,
         toolArguments: {},
+        durationMs: 72_600,
         title: 'List',
         toolOutput: 'no such folder',
         toolOutputIsError: true,
@@ -87,7 +89,7 @@ describe('an item as a line', () => {
   });
 });
 
-test('the end of a turn is a line only if the turn did not complete normally', () => {
+test('for the end of a turn, there is a line only if the turn did not complete normally', () => {
   const turn = { turnId: 't', items: [] };
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'complete' } })).toBe('');
   expect(formatLine({ kind: 'turn', turn: { ...turn, status: 'aborted' } })).toContain('stopped');
@@ -101,7 +103,7 @@ test('the end of a turn is a line only if the turn did not complete normally', (
   );
 });
 
-test('a waiting request is shown below its description', () => {
+test('while a permission request waits, the request is shown below its description', () => {
   const item = { ...approval, status: 'create' as const };
   expect(formatLine({ kind: 'approval', item })).toBe('? Run rm? (waits for an answer)');
   const described = { ...item, description: 'To tidy up.' };
@@ -121,7 +123,7 @@ test('SAFE: a permission request is never shortened', () => {
   expect(cleanText(formatLine({ kind: 'item', item: call }))).toBe(seen.replace('?', '*'));
 });
 
-test('SAFE: a long line is not cut inside a character', () => {
+test('SAFE: if a long line is cut, no character is cut apart', () => {
   const call = { ...tool, toolArguments: {}, title: `${'x'.repeat(98)}😀😀` };
   expect(formatLine({ kind: 'item', item: call })).toBe(`* ${'x'.repeat(98)}…`);
 });

@@ -1,4 +1,4 @@
-/** A session's items as lines for a terminal. */
+/** Turns a session's items into lines for a terminal. */
 import { continuationNote, type JoinedTurn, stopReason } from '@liminal/client';
 import { markHidden, type UpsertObject } from '@liminal/protocol';
 import type { TranscriptLine } from '../transcript.ts';
@@ -11,8 +11,8 @@ const brief = 100;
 const planMarks = { pending: '[ ]', in_progress: '[>]', completed: '[x]' };
 
 /**
- * Empty for items that are not shown as lines. Further rows of a text are marked, so that a text cannot look like
- * another item.
+ * Returns no lines for items that are not shown. In a text of several rows, each row after the first is marked, so that
+ * a text cannot look like another item.
  */
 export function formatLine(line: TranscriptLine): string {
   switch (line.kind) {
@@ -25,7 +25,7 @@ export function formatLine(line: TranscriptLine): string {
   }
 }
 
-/** The question of a request, after the name of its asker and the agent's description. */
+/** Returns the question of a request, after the name of the subagent that asks and the agent's description. */
 function formatQuestion({ title, askedBy, description }: Of<'approval'>): string {
   const about = [askedBy && `${oneRow(askedBy)} asks:`, description]
     .filter((text) => text !== undefined)
@@ -58,18 +58,23 @@ function formatItem(item: UpsertObject): string {
   }
 }
 
-/** Mentions the delivery only if the agent has not read the message. */
+/** Reports the delivery of a message only if the agent has not read the message. */
 function deliveryOf({ delivery }: Of<'message'>): string {
   return delivery === 'not_taken' ? ' (not read: the turn ended first)' : '';
 }
 
 function formatTool(item: Of<'tool_call'>): string {
-  // A script has no line, because the call that runs the script has a line.
+  // A script gets no line, because the call that runs the script has a line.
   if (isScript(item)) return '';
   const failed = item.status === 'error' || item.toolOutputIsError === true;
   const what = item.title ?? `${item.toolName} ${JSON.stringify(item.toolArguments)}`;
   const why = failed ? ` failed: ${shorten(item.errorMessage ?? item.toolOutput ?? '')}` : '';
-  return `* ${shorten(markHidden(what))}${why}`;
+  return `* ${shorten(markHidden(what))}${tookOf(item)}${why}`;
+}
+
+/** The time that the agent reports, if the tool ran for at least a second. */
+function tookOf({ durationMs = 0 }: Of<'tool_call'>): string {
+  return durationMs < 1000 ? '' : ` (${Math.round(durationMs / 1000)} s)`;
 }
 
 /** Whether a tool call is a script that another call runs: its call id equals its item id, and it has a parent call. */
@@ -102,7 +107,7 @@ function formatTurn(turn: JoinedTurn): string {
 const withMark = (sentence: string | undefined): string =>
   sentence === undefined ? '' : `! ${sentence}`;
 
-/** The text on one line, shortened to the length limit. */
+/** Returns the text on one line, shortened to the length limit. */
 export function shorten(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ');
   if (line.length <= brief) return line;

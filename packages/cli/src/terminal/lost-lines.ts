@@ -6,8 +6,8 @@ const tryMs = 1_000;
 const newline = 10;
 
 /**
- * If an output is a file, drops lines that cannot be written: a full disk does not stop the server that logs to this
- * file. Lost lines are counted, and the count is reported as soon as a report can be written.
+ * If an output is a file, drops lines that cannot be written, so that a full disk does not stop the server that writes
+ * its log to this file. Dropped lines are counted, and the count is reported as soon as a report can be written.
  */
 export class LostLines {
   readonly #fd: number;
@@ -18,8 +18,8 @@ export class LostLines {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param output - After this call, only this class may write to the output. Handles only files: a pipe or a terminal
-   * that fails once never works again.
+   * @param output - After this call, only this class may write to the output. Must be a file: a pipe or a terminal that
+   * has failed once never works again.
    * @param report - Writes the report, one line, to the output.
    */
   constructor(output: Writable & { fd: number }, report: (lost: number) => void) {

@@ -2,7 +2,7 @@ import type { ApprovalUpsert } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { requestLines } from './request-lines.ts';
 
-/** The lines of a request to change a file, with these arguments. */
+/** Returns the lines of a request to change a file, with these arguments. */
 function linesOf(
   toolArguments: Record<string, unknown>,
   newText: string,
@@ -33,7 +33,7 @@ test.each([
   [{ new_string: evil }, evil, 'x\n', '    +evil'],
   [{ old_string: evil }, 'x\n', evil, '    -evil'],
 ])(
-  'an argument that the change shows whole is not repeated: %j',
+  'if the change already shows an argument completely, the argument is not repeated: %j',
   (args, newText, oldText, shown) => {
     const lines = linesOf(args, newText, oldText);
     expect(lines.join('\n')).toContain(': (in the change below)');

@@ -9,18 +9,18 @@ import {
 import { structuredPatch } from 'diff';
 import { linesOf, oneRow } from './rows.ts';
 
-/** Unchanged lines shown around a change. */
+/** How many unchanged lines are shown around a change. */
 const context = 3;
 /**
- * The most lines, and the most changed lines, of a comparison: beyond these limits it takes too long, and the whole
- * text is shown as replaced.
+ * The most lines, and the most changed lines, of a comparison. Beyond these limits a comparison would take too long, so
+ * the whole text is shown as replaced.
  */
 const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
  * The whole content of a permission request, as lines without hidden characters: the agent's description, the call with
- * every argument and every file change, and the earlier call if it differs. `call` is the call's state in the turn;
- * fields of the request override its fields.
+ * every argument and every file change, and the earlier state of the call if that state differs. `call` is the call's
+ * state in the turn; fields of the request override its fields.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;
@@ -42,7 +42,7 @@ export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | un
   ];
 }
 
-/** The lines of a call, or of some of its fields, without fields that equal the question's title. */
+/** Returns the lines of a call, or of some of its fields. Fields that equal the question's title are left out. */
 function callLines(call: Partial<ShownCall>, title?: string): string[] {
   const { toolName, title: named, toolArguments = {}, diffs = [] } = call;
   const isNamed = named === undefined || named === title || named === toolName;
@@ -59,7 +59,7 @@ function callLines(call: Partial<ShownCall>, title?: string): string[] {
 
 /**
  * Whether the argument's value repeats the old or the new text of a change that is shown whole. The argument's name
- * tells which of the two texts.
+ * shows which of the two texts is meant.
  */
 function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boolean {
   if (typeof value !== 'string' || !value.includes('\n')) return false;
@@ -74,7 +74,7 @@ function isWithin(diffs: readonly FileDiff[], name: string, value: unknown): boo
   });
 }
 
-/** Indents the lines of a long value, so that none looks like an argument's name. */
+/** Indents the lines of a long value, so that no line looks like the name of an argument. */
 function argumentLines(name: string, value: unknown): string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   const [first = '', ...more] = linesOf(text);
@@ -82,7 +82,7 @@ function argumentLines(name: string, value: unknown): string[] {
   return [`${oneRow(name)}:`, ...[first, ...more].map((line) => `    ${line}`)];
 }
 
-/** The locations that neither the arguments nor the changes name. */
+/** Returns the locations that occur neither in the arguments nor in the changes. */
 function locationLines({
   locations = [],
   toolArguments = {},

@@ -6,20 +6,20 @@ export const mark = '│ ';
 
 const lineBreak = /(?<!\r)\r*\n/g;
 
-/** The text on one row: line breaks and hidden characters are shown. */
+/** Returns the text on one row, with visible signs for line breaks and hidden characters. */
 export function oneRow(text: string): string {
   return markHidden(text.replaceAll(lineBreak, '⏎'));
 }
 
-/** The lines of a text, with hidden characters shown. */
+/** Returns the lines of a text, with visible signs for hidden characters. */
 export const linesOf = (text: string): string[] => markHidden(text).split(lineBreak);
 
-/** The text with the mark before each row except the first. */
+/** Returns the text with the mark at the start of each row except the first. */
 export function withMarkedRows(text: string): string {
   return text.replaceAll(lineBreak, `\n${mark}`);
 }
 
-/** Returns the lines without hidden characters, and with the mark before each row. */
+/** Returns the lines with visible signs for hidden characters, and with the mark at the start of each row. */
 export function markedRows(lines: readonly string[], columns: number): string[] {
   return lines.flatMap((line) => fitted(line, { first: mark, further: mark }, columns));
 }
@@ -48,7 +48,7 @@ export function fitted(
 const segmenter = new Intl.Segmenter();
 const plain = /^[ -~]*$/;
 
-/** The index at which the first row of a text ends; the row has at least one character. */
+/** Returns the index at which the first row of a text ends. The row has at least one character. */
 function endWithin(text: string, room: number): number {
   if (plain.test(text.slice(0, room + 1))) return Math.min(room, text.length);
   let width = 0;
@@ -60,7 +60,10 @@ function endWithin(text: string, room: number): number {
   return Math.min(text.length, room + 64);
 }
 
-/** An upper bound of a text's width in columns: fonts and terminals differ about non-ASCII characters. */
+/**
+ * Returns an upper bound of a text's width in columns: the width of non-ASCII characters differs between fonts and
+ * terminals.
+ */
 function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += plain.test(character) ? 1 : character === '\t' ? 8 : 2;

@@ -30,7 +30,7 @@ function message(itemId: string, content: string, more: Partial<Message> = {}): 
 
 const show = (...items: Message[]) => stream.update({ turnId: 't', status: 'in_progress', items });
 
-test('growing text is written as it arrives, each part once', () => {
+test('growing text is written as it arrives, and each part is written once', () => {
   show(message('a', 'Hel'));
   show(message('a', 'Hello'));
   show(message('a', 'Hello'));
@@ -38,7 +38,7 @@ test('growing text is written as it arrives, each part once', () => {
   expect(written).toBe('Hello, world');
 });
 
-test('SAFE: a character of several parts is written whole, even if it arrives in pieces', () => {
+test('SAFE: a character that consists of several code points is written as a whole, even if its parts arrive separately', () => {
   const said = 'Now 👩🏽‍💻, क्‍ष and \u001b[1mbold\r\n';
   const writes: string[] = [];
   const pieces = new TextStream((text) => writes.push(text));
@@ -59,13 +59,13 @@ test('the next message begins on a new line', () => {
   expect(written).toBe('one\ntwo\n');
 });
 
-test('the text of a retried model call follows the text that was already written', () => {
+test('after a retried model call, the new text follows the text that was already written', () => {
   show(message('a', 'one two'));
   show(message('a', 'three'));
   expect(written).toBe('one two\nthree');
 });
 
-test('only the agent’s own text is written', () => {
+test('only the text of the agent itself is written', () => {
   show(
     message('a', 'a question', { origin: 'user' }),
     message('b', 'aside', { parentCallId: 'c' }),

@@ -6,7 +6,7 @@ export class TextStream {
   readonly #written = new Map<string, string>();
   #atLineStart = true;
   #current: string | undefined;
-  /** The end of the text so far, which the next piece may change. */
+  /** The end of the text so far. The next part of the text may change how this end must be written. */
   #held = '';
 
   constructor(write: (text: string) => void) {
@@ -31,8 +31,8 @@ export class TextStream {
   #continue(itemId: string, content: string): void {
     const before = this.#written.get(itemId) ?? '';
     if (content === before) return;
-    // If a model call is repeated, its text may differ: the text that was already written stays, and the new text
-    // follows.
+    // If a model call is repeated, the new text may differ from the first text: the written text stays, and the new
+    // text follows.
     const isContinuation = content.startsWith(before) && this.#current === itemId;
     if (!isContinuation) this.breakLine();
     const text = this.#held + (content.startsWith(before) ? content.slice(before.length) : content);
@@ -51,12 +51,12 @@ export class TextStream {
 }
 
 const segmenter = new Intl.Segmenter();
-/** How far back the search for an incomplete character goes, in UTF-16 units: longer than any visible character. */
+/** How far back the search for an incomplete character goes, in UTF-16 units. No visible character is longer. */
 const reach = 64;
 
 /**
- * The last part of a text if it may be an incomplete character or escape sequence: it must be written together with the
- * text that follows.
+ * Returns the last part of a text if this part may be an incomplete character or escape sequence. It must be written
+ * together with the text that follows.
  */
 function unsettled(text: string): string {
   const end = text.slice(-reach);

@@ -5,7 +5,7 @@ import { findTrace, traceStore } from './find-trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** Starts a Langfuse that returns this one trace from the n-th request on. */
+/** Starts a fake Langfuse that returns this one trace from the n-th request on. */
 async function langfuse(fromQuestion = 1) {
   const asked: string[] = [];
   const server = createServer(({ url = '', headers }, answer) => {
@@ -26,7 +26,7 @@ const keys = { publicKey: 'pk-lf-1', secretKey: 'sk-lf-2' };
 const { signal } = new AbortController();
 const soon = { forMs: 10, signal };
 
-test('FR-001-35: the trace is requested from Langfuse, by its variables, until it is found', async () => {
+test('FR-001-35: the trace is requested from the Langfuse in its variables until Langfuse has the trace', async () => {
   const { host, asked, access } = await langfuse(2);
   const store = traceStore(access);
   expect(store?.name).toBe(`Langfuse at ${host}`);
@@ -48,10 +48,10 @@ test('a missing trace, rejected keys, and an unreachable Langfuse are reported',
   );
 });
 
-test('another trace store is given as the URL of a trace', async () => {
+test('the URL of a trace can be given for a trace store other than Langfuse', async () => {
   const { host, asked, access } = await langfuse();
   const store = traceStore(access, `${host}/traces/{traceId}`);
-  // The trace store that is not Langfuse gets no keys of Langfuse.
+  // The other trace store gets no keys of Langfuse.
   await expect(findTrace(store!, traceId, soon)).rejects.toThrow(`${host} answered 401`);
   expect(asked).toEqual([`/traces/${traceId}`]);
   expect(traceStore(undefined)).toBeUndefined();

@@ -21,7 +21,10 @@ const againMs = 500;
 const answerMs = 10_000;
 const placeholder = '{traceId}';
 
-/** The trace store: the address of `--find-trace`, else Langfuse, if the server sends to it. Throws ConfigError. */
+/**
+ * The trace store: the address given with `--find-trace`; without one, Langfuse if the server sends spans to Langfuse.
+ * Throws ConfigError.
+ */
 export function traceStore(
   langfuse: TelemetryConfig['langfuse'],
   address?: string,
@@ -49,8 +52,8 @@ function namedStore(address: string): TraceStore {
 }
 
 /**
- * Requests the trace until the store has it. Throws LiminalError `TRACE_NOT_FOUND` with the reason, also after the time
- * limit.
+ * Requests the trace until the trace store has it. After the time limit or another failure, throws LiminalError
+ * `TRACE_NOT_FOUND` with the reason.
  */
 export async function findTrace(
   store: TraceStore,

@@ -10,7 +10,7 @@ const againMs = 100;
 interface HistoryCheckOptions {
   forMs: number;
   signal: AbortSignal;
-  /** Whether several servers share the database: then projectors write history. */
+  /** Whether several servers share the database. If they do, projectors write history. */
   isShared: boolean;
 }
 
@@ -38,14 +38,14 @@ function late(forMs: number, isShared: boolean): LiminalError {
   return (isShared ? lateInCluster : late)(forMs / 1_000);
 }
 
-/** The fields that differ. */
+/** Returns the names of the fields that differ. */
 function differences(one: Response, other: Response): string[] {
   const [ours, theirs] = [plain(one), plain(other)];
   const fields = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...fields].filter((field) => !isDeepStrictEqual(ours[field], theirs[field]));
 }
 
-/** The run as it would be sent in JSON, without undefined fields. */
+/** Returns the run as it would be sent in JSON, without undefined fields. */
 function plain(run: Response): Record<string, unknown> {
   return JSON.parse(JSON.stringify(run)) as Record<string, unknown>;
 }

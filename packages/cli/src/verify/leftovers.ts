@@ -6,7 +6,7 @@ import { errors } from '../errors.ts';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
-/** Everything that a check creates, and always removes again. */
+/** Everything that a check creates and removes again at its end. */
 export class Leftovers {
   readonly #requests: Requests;
   #folder: string | undefined;
@@ -39,7 +39,7 @@ export class Leftovers {
     this.#log = { log, runId };
   }
 
-  /** Removes everything that the check created, and reports what was removed and what could not be removed. */
+  /** Removes everything that the check created. Reports which parts were removed and which could not be removed. */
   async remove(): Promise<Finding[]> {
     const findings = [await this.#removeSession(), await this.#removeFolder()];
     const failed = findings.filter((finding) => finding !== undefined);

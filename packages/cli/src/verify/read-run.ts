@@ -7,15 +7,15 @@ import type { RunLog } from './run-log.ts';
 
 /** How often the server is asked whether the run has ended, in ms. */
 const askMs = 1_000;
-/** How long the end of a run may take until a reader of the log has it, in ms. */
+/** How long a reader of the log may take to receive the end of a run, in ms. */
 const graceMs = 3_000;
 
 interface ReadRunOptions {
   requests: Requests;
   runId: string;
-  /** Sends the prompt; called once the log is being read. */
+  /** Sends the prompt. Called as soon as the log is being read. */
   send: () => Promise<unknown>;
-  /** Returns the reasons why the agent is silent, as sentences; undefined while it works. */
+  /** Returns the reasons why the agent is silent, as sentences; undefined while the agent works. */
   waitsFor: () => string | undefined;
   report: Report;
   limitMs: number;
@@ -23,8 +23,8 @@ interface ReadRunOptions {
 }
 
 /**
- * Sends a prompt and reads its run to the end. Returns undefined, or a sentence that says why the run could not be
- * read. Throws the errors of `send`.
+ * Sends a prompt and reads its run to the end. Returns undefined if the run was read to the end; otherwise a sentence
+ * that says why this failed. Throws the errors of `send`.
  */
 export async function readRun(
   log: RunLog,
@@ -86,8 +86,8 @@ async function readAll(
 }
 
 /**
- * Aborts `hasEnded` when `graceMs` have passed since the server reported the run's end: by that time, the log must also
- * contain the end.
+ * Aborts `hasEnded` when `graceMs` have passed since the server reported the end of the run. By that time, the log must
+ * also contain the end.
  */
 async function watchServer(
   requests: Requests,
@@ -100,7 +100,7 @@ async function watchServer(
     await delay(graceMs, undefined, { signal });
     hasEnded.abort();
   } catch {
-    // The reading has ended.
+    // This happens when the reading has ended.
   }
 }
 
@@ -109,7 +109,7 @@ async function hasRunEnded(requests: Requests, runId: string): Promise<boolean> 
     const { status } = await requests.getRun(runId);
     return status !== 'queued' && status !== 'in_progress';
   } catch {
-    // Ignore the error: the run may not have begun, or the server may be unreachable for a moment.
+    // Ignore the error: the run may not have begun, or the server may be unreachable for a short time.
     return false;
   }
 }

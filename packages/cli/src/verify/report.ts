@@ -3,7 +3,7 @@ import { type Finding, findingLine } from '../finding.ts';
 
 const words = { good: 'ok', poor: 'note', bad: 'fail' };
 
-/** Prints the findings of the check: lines for people, or one JSON object per line for programs. */
+/** Prints the findings of the check: as lines for people, or as one JSON object per line for programs. */
 export class Report {
   readonly #isJson: boolean;
   #failures = 0;

@@ -22,7 +22,7 @@ const asked: EventPayload[] = [
 ];
 const end: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** The events of a turn in which the agent sends these pieces of text. */
+/** Returns the events of a turn in which the agent sends these parts of a text. */
 const said = (...pieces: string[]): EventPayload[] => [
   ...asked,
   { type: 'item_start', itemId: 'a', itemType: 'message', origin: 'agent' },
@@ -45,7 +45,7 @@ const entriesOf = (events: readonly Record<string, unknown>[]): LogEntry[] =>
     value,
   }));
 
-/** Returns the findings about these entries. */
+/** Returns the findings about these entries of the log. */
 function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}): string[] {
   const run = new RunCheck({ ...expected, ...more });
   for (const entry of entries) run.take(entry);
@@ -55,13 +55,13 @@ function check(entries: readonly LogEntry[], more: Partial<typeof expected> = {}
 const checkRun = (payloads: EventPayload[], more?: Partial<typeof expected>) =>
   check(entriesOf(eventsOf(payloads)), more);
 
-/** The findings about a whole run in which `plant` has changed the entries with these seqs. */
+/** Returns the findings about a whole run. Before the check, `plant` changes the entries with these seqs. */
 function checkPlanted(seqs: number[], plant: (event: StreamEvent) => Record<string, unknown>) {
   const planted = eventsOf(whole).map((one) => (seqs.includes(one.seq) ? plant(one) : { ...one }));
   return check(entriesOf(planted));
 }
 
-test('FR-001-36: a whole run passes, and its events are counted', () => {
+test('FR-001-36: a complete run passes the check, and its events are counted', () => {
   expect(checkRun(whole)).toEqual([
     'ok    XREAD of codex:run:run:events gives 8 events without a gap: response_start, 2 item_start, 2 item_done, 2 item_delta, response_done',
     'ok    Each event has a trace context of the request’s trace',
@@ -93,7 +93,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a gap, a repeated event or an invalid event is reported', () => {
+  test('a gap, a repeated event and an invalid event are reported', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check(entries.toSpliced(4, 1))).toEqual([
       'FAIL  There is a gap before Entry 0-6: seq 4 is missing.',
@@ -108,7 +108,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('an entry whose id does not fit its seq, or that belongs to another run, is reported', () => {
+  test('an entry whose id does not match its seq, or that belongs to another run, is reported', () => {
     const [first, ...rest] = entriesOf(eventsOf(whole));
     expect(check([{ ...first!, id: '5-1' } as LogEntry, ...rest])).toEqual([
       'FAIL  Entry 0-1 has seq 0, so it must be entry 0-1.',
@@ -121,7 +121,7 @@ describe('planted in the log', () => {
     ]);
   });
 
-  test('a run that was closed without its end, or an event after the end, is reported', () => {
+  test('if a run was closed without its end, or has an event after its end, this is reported', () => {
     const entries = entriesOf(eventsOf(whole));
     expect(check([...entries.slice(0, -1), { kind: 'closed' }])).toEqual([
       'FAIL  The run was closed without its end: its server was lost.',
@@ -143,7 +143,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('an agent that sends no text, does not end its text, or withdraws it is reported', () => {
+  test('if an agent sends no text, does not end its text or withdraws its text, this is reported', () => {
     expect(checkRun([...asked, end])).toEqual([
       'FAIL  The agent said nothing: there is no item_start of a message or of reasoning.',
     ]);
@@ -156,7 +156,7 @@ describe('an agent', () => {
 
   const long = 'Very small things come in lumps, and nobody knows which until they look.';
 
-  test('an agent that sends its text in one piece is reported', () => {
+  test('if an agent sends its whole text at once, this is reported', () => {
     const held =
       'instead of streaming: the model’s server, or a proxy in front of it, buffers the text.';
     expect(checkRun(said(long)).at(-1)).toBe(
@@ -170,7 +170,7 @@ describe('an agent', () => {
     expect(checkRun(none).at(-1)).toBe(`FAIL  The answer came whole, in no item_delta, ${held}`);
   });
 
-  test('an agent that need not stream, or sends too little text to show that it streams, passes with a note', () => {
+  test('if an agent need not stream, or sends too little text to show that it streams, the check passes with a note', () => {
     expect(checkRun(said(long), { streams: false }).at(-1)).toBe(
       'note  The answer came whole, in one item_delta: the agent does not stream.',
     );
@@ -179,7 +179,7 @@ describe('an agent', () => {
     );
   });
 
-  test('the title of an agent’s permission request is returned', () => {
+  test('the check returns the title of an agent’s permission request', () => {
     const run = new RunCheck(expected);
     const title = 'rm -r build';
     const question = { itemId: 'q', itemType: 'approval', approvalId: 'q', title } as const;

@@ -16,24 +16,24 @@ import type { Finding } from '../finding.ts';
 /** One entry of a run's log, as read and not yet checked. */
 export type LogEntry =
   | { kind: 'event'; name: string; id?: string; value: Record<string, unknown> }
-  /** The run was closed without its terminal event. */
+  /** True if the run was closed without its terminal event. */
   | { kind: 'closed' }
-  /** The Response instead of the events, which the log had already dropped. */
+  /** The Response of the run, which replaces events that the log no longer has. */
   | { kind: 'snapshot'; run: Response };
 
 /** Values that every event of the run must contain. */
 export interface ExpectedRun {
-  /** Display name of the source of the entries, for example `XREAD of …`. */
+  /** Display name of the source from which the entries are read, for example `XREAD of …`. */
   how: string;
   sessionId: string;
   runId: string;
-  /** The span of the request that sent the prompt. */
+  /** The span of the request with which the prompt was sent. */
   request: SpanContext;
-  /** Whether the agent must stream; an agent over ACP may not. */
+  /** Whether the agent must stream. An agent over ACP need not stream. */
   streams: boolean;
 }
 
-/** The fields that `docs/redis-streams.md` promises for every entry. */
+/** The fields that every entry must have according to `docs/redis-streams.md`. */
 const requiredFields = [
   'type',
   'timestamp',
@@ -47,12 +47,12 @@ const requiredFields = [
 ] as const;
 
 /**
- * The length (in characters) from which an answer must come in several pieces: a shorter answer may come in one piece
- * even from an agent that streams.
+ * The length (in characters) from which an answer must arrive in several deltas. A shorter answer may arrive in one
+ * delta even if the agent streams.
  */
 const short = 40;
 
-/** Checks that the events of one run are as the log's documentation promises (seed 001, A.6). */
+/** Checks that the events of one run match the log's documentation (seed 001, A.6). */
 export class RunCheck {
   readonly #expected: ExpectedRun;
   #state = emptyResponse();
@@ -75,7 +75,7 @@ export class RunCheck {
     this.#expected = expected;
   }
 
-  /** Whether the log is complete, so that no more entries can arrive. */
+  /** Whether the log is complete. No more entries can arrive after a complete log. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -89,7 +89,7 @@ export class RunCheck {
     return this.#count;
   }
 
-  /** The run folded from its events. */
+  /** The Response that the run's events fold into. */
   get run(): Response | undefined {
     return toResponse(this.#state);
   }
@@ -109,7 +109,7 @@ export class RunCheck {
     else this.#fault('closed', 'The run was closed without its end: its server was lost.');
   }
 
-  /** The findings about all entries. */
+  /** Returns the findings about all entries. */
   findings(): Finding[] {
     const { error, status } = this.#snapshot ?? this.run ?? {};
     if (status === 'error') return [...this.#faulty(), bad(failed(error))];
@@ -215,8 +215,8 @@ export class RunCheck {
   }
 
   /**
-   * Findings about events that a whole run must have and that the checked run lacks. There are none if the run has
-   * faulty events, because one of those may be the event that seems to be missing.
+   * Returns findings about events that a complete run must have and that this run lacks. Returns no findings if the run
+   * has faulty events, because a faulty event may be the event that seems to be missing.
    */
   #missing(): Finding[] {
     if (!this.#isOver || this.#faults.size > 0) return [];

@@ -1,6 +1,6 @@
 /**
- * The log that the check reads: the run's stream in Redis, read with plain commands as any other program would, or the
- * server's event stream.
+ * The log from which the check reads: the run's stream in Redis, read with plain commands as any other program would
+ * read it, or the server's event stream.
  */
 import { type RunMessage, runMessages } from '@liminal/client';
 import type { Response } from '@liminal/protocol';
@@ -11,9 +11,9 @@ import type { LogEntry } from './run-check.ts';
 export interface RunLog {
   /** Display name of the log, for example `XREAD of …`. */
   readonly how: string;
-  /** Advice for the case that no events arrive. */
+  /** What to do if no events arrive. */
   readonly advice: string;
-  /** Resolves when the subscription is active, with the entries until the run ends or `signal` aborts. */
+  /** Resolves as soon as the subscription is active, with the entries until the run ends or `signal` aborts. */
   open(signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
   /** Removes the log of a run whose session was deleted. */
   remove(): Promise<void>;
@@ -52,7 +52,7 @@ function entryOf({ id, fields }: { id: string; fields: Record<string, string> })
   return { kind: 'event', name: `Entry ${id}`, id, value };
 }
 
-/** Parses JSON; returns a text that is not JSON unchanged, and the check then reports it. */
+/** Parses JSON. A text that is not JSON is returned unchanged, and the check then reports it. */
 function json(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

@@ -55,7 +55,7 @@ describe('a file becomes', () => {
     ['a PDF, even with only letters', 'resource', 'application/pdf', '', bytes('%PDF-1.4 x')],
     ['any other file by its type', 'resource', 'application/zip', 'application/zip', binary],
     ['an unknown file without a type', 'resource', 'application/octet-stream', '', binary],
-  ] as const)('%s', (_, kind, mimeType, type, content) => {
+  ] as const)('a file becomes a block: %s', (_, kind, mimeType, type, content) => {
     const block = describeFile({ name: 'a', type, bytes: content }, 'local:1');
     const described = { mimeType, uri: 'local:1', name: 'a', size: content.length };
     expect(block).toEqual(

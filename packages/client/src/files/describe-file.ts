@@ -2,14 +2,14 @@ import { type ContentBlock, imageType } from '@liminal/protocol';
 
 export interface DescribedFile {
   name: string;
-  /** The file's MIME type, if it is known; may be empty. */
+  /** The file's MIME type if it is known, otherwise an empty text. */
   type: string;
   bytes: Uint8Array;
 }
 
 /**
- * Returns a file as a block of a message, which refers to it by `uri`. If the file's name or type disagrees with its
- * content, the content decides.
+ * Returns a block of a message that refers to the file by `uri`. If the file's name or type does not fit its content,
+ * the content decides.
  */
 export function describeFile({ name, type, bytes }: DescribedFile, uri: string): ContentBlock {
   const mimeType = typeOf(bytes, type);
@@ -26,13 +26,16 @@ function typeOf(bytes: Uint8Array, given: string): string {
   if (seen !== undefined) return seen;
   const [named = ''] = given.toLowerCase().split(';');
   if (String.fromCharCode(...bytes.subarray(0, 5)) === '%PDF-') return 'application/pdf';
-  // Browsers report TypeScript files as video. SVG counts as text, because every agent can read it as text.
+  // Browsers report TypeScript files as video. SVG is returned as text, because every agent can read it as text.
   if (isText(bytes)) return named.startsWith('text/') ? named : 'text/plain';
   if (named === '' || named.startsWith('text/') || isReadable.test(named)) return unknownType;
   return named;
 }
 
-/** Image types whose first bytes are known: a file with such a type and other first bytes is not an image. */
+/**
+ * The image types whose first bytes are known. If a file has one of these types but other first bytes, it is not an
+ * image.
+ */
 const isReadable = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon)$/;
 
 function isText(bytes: Uint8Array): boolean {

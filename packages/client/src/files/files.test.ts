@@ -23,7 +23,7 @@ function device(storage: FileStorage = memoryFiles()) {
 const text = async (file: Promise<Blob>) => (await file).text();
 
 describe('an attached file', () => {
-  it('is read from this device, also once its message was sent, and from the server on another device', async () => {
+  it('an attached file is read from this device, even after its message was sent, and another device reads it from the server', async () => {
     const { files } = device();
     const uri = await files.store(new Blob(['here']));
     expect(await text(files.read(uri))).toBe('here');
@@ -35,7 +35,7 @@ describe('an attached file', () => {
     expect(await text(device().files.read(`blob:${hash}`))).toBe(`on the server: ${hash}`);
   });
 
-  it('stays in memory after its upload only while there is room', async () => {
+  it('an attached file stays in memory after its upload only while there is room', async () => {
     const { files, server } = device();
     let uploads = 0;
     server.putBlob = async (file) => {
@@ -56,7 +56,7 @@ describe('an attached file', () => {
     expect(await text(files.read(`blob:${'2'.repeat(64)}`))).toBe('second');
   });
 
-  it('is uploaded once, even if the upload is requested several times', async () => {
+  it('an attached file is uploaded once, even if the upload is requested several times', async () => {
     const { files, server, stateOf } = device();
     const uri = await files.store(new Blob(['here']));
     files.start(uri);
@@ -70,7 +70,7 @@ describe('an attached file', () => {
     expect(stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('waits while the server is unavailable, and is uploaded when the server is available again', async () => {
+  it('an attached file waits while the server is unavailable, and is uploaded when the server is available again', async () => {
     const { files, server, stateOf } = device();
     server.answer = () => Promise.reject(away);
     const uri = await files.store(new Blob(['here']));
@@ -81,7 +81,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('that is refused has a reason, and is uploaded again only on request', async () => {
+  it('an attached file that the server refuses has a reason, and is uploaded again only on request', async () => {
     const { files, server, stateOf } = device();
     const problem = { code: 'BLOB_TYPE_WRONG', message: 'It is no image.' };
     server.answer = () => Promise.reject(new ApiError(problem.code, 415, problem.message));
@@ -96,7 +96,7 @@ describe('an attached file', () => {
     await expect.poll(() => stateOf(uri)).toEqual({ state: 'uploaded' });
   });
 
-  it('can be sent even if this device cannot store it', async () => {
+  it('an attached file can be sent even if this device cannot store it', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const { files, server } = device({ get: full, put: full, remove: full });
     const uri = await files.store(new Blob(['here']));

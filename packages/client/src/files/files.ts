@@ -6,7 +6,10 @@ import { Cell, type Store } from '../store.ts';
 import { localUri, newLocalUri, withUri } from './local-uri.ts';
 import type { FileStorage } from './storage.ts';
 
-/** The state of a file's upload. `waiting`: the server is unavailable. `failed`: a person must decide what to do. */
+/**
+ * The state of a file's upload. `waiting`: the server is unavailable. `failed`: the server refused the file, and a
+ * person must decide what to do.
+ */
 export type Upload =
   | { readonly state: 'uploading' | 'uploaded' | 'waiting' }
   | { readonly state: 'failed'; readonly problem: { code: string; message: string } };
@@ -17,26 +20,28 @@ const mostRecent = 16_000_000;
 interface FilesDeps {
   requests: Pick<Requests, 'putBlob' | 'getBlob'>;
   storage: FileStorage;
-  /** Whether the client believes that the server is connected; when that changes, the owner must call `flush`. */
+  /**
+   * Returns whether the client believes that the server is connected. When this changes, the owner must call `flush`.
+   */
   isConnected: () => boolean;
 }
 
 /**
- * Files of messages. An attached file is stored on this device under a local name, and uploaded. The file's message may
- * be sent before the upload ends.
+ * The files of messages. An attached file is stored on this device under a local name, and uploaded. The message of the
+ * file may be sent before the upload ends.
  */
 export class Files {
   /** The state of each upload, by the file's local name. */
   readonly uploads: Store<ReadonlyMap<string, Upload>>;
   readonly #cell = new Cell<ReadonlyMap<string, Upload>>(new Map());
   readonly #deps: FilesDeps;
-  /** For each local name, the file's name on the server, or the promise of it. */
+  /** For each local name, the file's name on the server, or a promise of that name. */
   readonly #serverUris = new Map<string, Promise<string>>();
-  /** Files that this device could not store, by local name. */
+  /** The files that this device could not store, by local name. */
   readonly #unstored = new Map<string, Blob>();
   /**
-   * The last uploaded files by their names on the server: a message that has just been sent shows its pictures without
-   * fetching them.
+   * The files that were uploaded last, by their names on the server. From these files, a message that has just been
+   * sent shows its pictures without fetching them.
    */
   readonly #recent = new Map<string, Blob>();
   readonly #retryTimer = new RetryTimer(() => this.flush());
@@ -53,7 +58,7 @@ export class Files {
   /** Stores a file on this device. Returns the file's local name, for `start` and for blocks. */
   async store(bytes: Blob): Promise<string> {
     const uri = newLocalUri();
-    // If the storage is full or closed, the file is kept in memory and sent from there.
+    // If the storage is full or closed, the file is kept in memory and uploaded from there.
     await this.#deps.storage.put(uri, bytes).catch(() => this.#unstored.set(uri, bytes));
     return uri;
   }
@@ -73,7 +78,7 @@ export class Files {
     return this.#deps.requests.getBlob(hash);
   }
 
-  /** Starts to upload a file, unless its upload was already started; `uploads` has the state. */
+  /** Starts to upload a file, unless its upload was already started. `uploads` contains the state of the upload. */
   start(uri: string): void {
     if (!this.#cell.getSnapshot().has(uri)) this.#upload(uri).catch(() => undefined);
   }
@@ -91,8 +96,8 @@ export class Files {
   }
 
   /**
-   * Returns the blocks with the files' names on the server, when the server has all files. Throws `FILE_LOST`, or the
-   * error with which the server refused the file.
+   * Uploads the files of the blocks. Returns the blocks with the files' names on the server when the server has
+   * received all files. Throws `FILE_LOST`, or the error with which the server refused a file.
    */
   async uploadAll(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     return Promise.all(
@@ -104,8 +109,8 @@ export class Files {
   }
 
   /**
-   * Call this method when the server has dropped an upload, so that the next `uploadAll` uploads the files again.
-   * Returns false if no block has a file of this device.
+   * Must be called when the server has deleted an upload, so that the next `uploadAll` uploads the files again. Returns
+   * false if no block refers to a file of this device.
    */
   invalidateUploads(blocks: readonly ContentBlock[]): boolean {
     const uris = localUris(blocks);
@@ -113,7 +118,10 @@ export class Files {
     return uris.length > 0;
   }
 
-  /** Removes files from this device. The server still has the files, which can also be read by their local names. */
+  /**
+   * Removes files from this device. The server keeps its copies, and the client still finds these copies by the local
+   * names.
+   */
   forget(blocks: readonly ContentBlock[]): void {
     const uris = localUris(blocks);
     for (const uri of uris) {
@@ -124,7 +132,7 @@ export class Files {
     this.#cell.update((all) => new Map([...all].filter(([uri]) => !uris.includes(uri))));
   }
 
-  /** Resolves with the file's name on the server; waits for an upload that is already in progress. */
+  /** Resolves with the file's name on the server. If an upload of the file is in progress, waits for that upload. */
   #upload(uri: string): Promise<string> {
     const known = this.#serverUris.get(uri);
     if (known !== undefined) return known;
@@ -149,7 +157,7 @@ export class Files {
   }
 
   #remember({ uri, mimeType }: UploadedBlob, bytes: Blob): void {
-    // The server decides the type.
+    // The server decides which type the file has.
     this.#recent.set(uri, bytes.slice(0, bytes.size, mimeType));
     let total = 0;
     for (const [name, { size }] of [...this.#recent].toReversed()) {

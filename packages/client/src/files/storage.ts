@@ -1,11 +1,14 @@
-/** Stores attached files until the server has their message. Files may be kept after the page was closed. */
+/**
+ * Stores attached files until the server has received their message. The storage may keep files after the page is
+ * closed.
+ */
 export interface FileStorage {
   get(uri: string): Promise<Blob | undefined>;
   put(uri: string, bytes: Blob): Promise<void>;
   remove(uri: string): Promise<void>;
 }
 
-/** A storage in memory, for programs: files are lost when the program ends. */
+/** Returns a storage in memory, for programs. Its files are lost when the program ends. */
 export function memoryFiles(): FileStorage {
   const kept = new Map<string, Blob>();
   return {

@@ -1,9 +1,9 @@
 import { LiminalError, thrownMessage } from '@liminal/protocol';
 
 /**
- * The error of a request that the server refused or did not answer. `code` is the server's code, `UNREACHABLE` (no
- * answer), or `UNEXPECTED_ANSWER` (an answer of another protocol). `status` is the HTTP status; 0 if there was no
- * answer.
+ * The error of a request that the server refused or did not answer. `code` is the server's code, `UNREACHABLE` (there
+ * was no answer), or `UNEXPECTED_ANSWER` (the answer was not in the server's protocol). `status` is the HTTP status; 0
+ * if there was no answer.
  */
 export class ApiError extends LiminalError {
   readonly status: number;
@@ -15,7 +15,7 @@ export class ApiError extends LiminalError {
 }
 
 /**
- * The codes of temporary refusals: a service that the server needs is unavailable, or the session moves to another
+ * The codes of temporary refusals: a service that the server needs is unavailable, or the session is moving to another
  * server.
  */
 const temporaryCodes: ReadonlySet<string> = new Set([
@@ -33,12 +33,12 @@ export function isTemporary(code: string): boolean {
   return temporaryCodes.has(code);
 }
 
-/** Status codes that a proxy sends while the server behind it is unavailable. */
+/** The status codes that a proxy sends while the server behind the proxy is unavailable. */
 const gateway: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * Whether the request should be sent again when the server can be reached, because the failure is not about the
- * request's content.
+ * Whether the request should be sent again when the server is available again, because its content did not cause the
+ * failure.
  */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -46,7 +46,7 @@ export function isRetryable(error: unknown): boolean {
   return isLocked || gateway.has(error.status) || isTemporary(error.code);
 }
 
-/** Returns a code and a message for any thrown value, for people. */
+/** Returns a code and a message for people, for any thrown value. */
 export function describeError(error: unknown): { code: string; message: string } {
   if (error instanceof LiminalError) return { code: error.code, message: error.message };
   return { code: 'UNKNOWN', message: thrownMessage(error) };

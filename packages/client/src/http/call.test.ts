@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { call } from './call.ts';
 import { RequestAborter } from './request-aborter.ts';
 
-it('a failed request makes the connection suspect, an answered and a cancelled one do not', async () => {
+it('a failed request makes the connection suspect, and a request that was answered or cancelled does not', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/broken') request.socket.destroy();
     if (request.url === '/answered') response.end('{}');

@@ -6,9 +6,9 @@ import type { RequestAborter } from './request-aborter.ts';
 export interface HttpOptions {
   /** The server's address without a trailing slash; empty for the page's own origin. */
   baseUrl: string;
-  /** The bearer token of a program; browsers need none, because a cookie and a key sign them in. */
+  /** The bearer token of a program. Browsers need no token, because a cookie and a key sign them in. */
   token?: string | undefined;
-  /** The key that sign-in has stored for the page's origin. */
+  /** Returns the key that sign-in has stored for the page's origin. */
   key?: (() => string | undefined) | undefined;
   /** The span to which the requests belong (W3C trace context), if there is one. */
   traceparent?: string | undefined;
@@ -16,7 +16,7 @@ export interface HttpOptions {
   aborter?: RequestAborter | undefined;
 }
 
-/** The timeout of a request, ms. The longest time for any request; starting an agent may take seconds. */
+/** The timeout of a request, in ms. Any request must be answered in this time; starting an agent may take seconds. */
 const requestTimeout = 60_000;
 /** The timeout of a request with a file, in ms: enough for the largest file over a mobile connection. */
 const fileTimeout = 600_000;
@@ -25,13 +25,14 @@ const fileTimeout = 600_000;
 const slowAfter = 3_000;
 
 /**
- * The name of this program: all programs share one token, and the server lets programs take turns by name. Browsers
- * have names of their own.
+ * The name of this program. All programs share one token, and the server uses their names to let them take turns.
+ * Browsers send names of their own.
  */
 const userAgent = 'document' in globalThis ? undefined : `Liminal ${newId()}`;
 
 /**
- * Sends one request. Returns the parsed JSON, or undefined for an empty body. `signal` cancels it. Throws `ApiError`.
+ * Sends one request. Returns the parsed JSON, or undefined for an empty body. `signal` cancels the request. Throws
+ * `ApiError`.
  */
 export async function call(
   options: HttpOptions,
@@ -56,7 +57,7 @@ export async function call(
   try {
     return await attempt();
   } catch (error) {
-    // A request that changes nothing is sent again at once, over a new connection.
+    // Only a request that changes nothing is sent again at once, over a new connection.
     if (method !== 'GET' || line?.aborted !== true || signal?.aborted === true) throw error;
     return attempt();
   } finally {
@@ -64,7 +65,7 @@ export async function call(
   }
 }
 
-/** Sends a request whose body is a file of this MIME type. Throws `ApiError`. */
+/** Sends a request whose body is a file with the given MIME type. Throws `ApiError`. */
 export async function sendFile(
   options: HttpOptions,
   path: string,
@@ -95,7 +96,7 @@ export async function getFile(
   }
 }
 
-/** Returns a file as a stream; the caller must end the stream by `signal`, or cancel it. Throws `ApiError`. */
+/** Returns a file as a stream. The caller must cancel the stream or end it by `signal`. Throws `ApiError`. */
 export async function streamFile(
   options: HttpOptions,
   path: string,
@@ -106,7 +107,7 @@ export async function streamFile(
   throw toApiError(await readJson(response), response.status, `GET ${path}`);
 }
 
-/** Returns the stream of an answer; undefined if the answer has no content. Throws `ApiError`. */
+/** Returns the stream of a response; undefined if the response has no content. Throws `ApiError`. */
 export async function stream(
   options: HttpOptions,
   path: string,
@@ -119,7 +120,7 @@ export async function stream(
   return response.status === 204 ? undefined : (response.body ?? undefined);
 }
 
-/** Returns the answer's JSON; throws if the server refused the request. */
+/** Returns the JSON of a response; throws if the server refused the request. */
 async function readAnswer(response: Response, request: string): Promise<unknown> {
   const answer = await readJson(response);
   if (response.ok) return answer;

@@ -1,15 +1,18 @@
 import { Emitter } from '../emitter.ts';
 
 /**
- * Aborts all open requests when the connection to the server proves to be dead. Without the aborts, a browser waits
- * several minutes for an answer on a dead connection, and sends new requests over its other dead connections.
+ * Aborts all open requests when the connection to the server proves to be dead. If they were not aborted, a browser
+ * would wait several minutes for an answer on a dead connection, and would send new requests over its other dead
+ * connections.
  */
 export class RequestAborter {
-  /** Emitted when a request failed, or has had no answer for some seconds: the connection may be dead. */
+  /**
+   * Emitted when a request has failed, or has had no answer for some seconds, because the connection may then be dead.
+   */
   readonly requestTrouble = new Emitter<void>();
   #controller = new AbortController();
 
-  /** Aborts when the requests that have begun up to then must be abandoned. */
+  /** Returns a signal that aborts when the requests that have begun so far must be abandoned. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -22,16 +25,18 @@ export class RequestAborter {
   }
 }
 
-/** The most HTTP/1.1 connections that browsers open to one server. */
+/** The largest number of HTTP/1.1 connections that browsers open to one server. */
 const maxConnections = 6;
-/** The time in which an open connection must answer, in ms. */
+/** The time in which a connection must answer, in ms; otherwise it is dead. */
 const probeTimeout = 1_500;
 
-/** Makes the browser close its dead connections: it closes a connection when a request on it is aborted. */
+/**
+ * Makes the browser close its dead connections, because a browser closes a connection when a request on it is aborted.
+ */
 export async function closeSilentConnections(baseUrl: string): Promise<void> {
   const signal = AbortSignal.timeout(probeTimeout);
   const probes = Array.from({ length: maxConnections }, async (_, at) => {
-    // Each request has another address, because requests with the same address may wait for each other.
+    // Each request has a different address, because requests with the same address may wait for each other.
     const response = await fetch(`${baseUrl}/healthz?connection=${at}`, {
       signal,
       cache: 'no-store',

@@ -14,33 +14,35 @@ import { call, getFile, type HttpOptions, sendFile, streamFile } from './call.ts
 
 type SearchOperation = typeof operations.search;
 
-/** All HTTP requests of the protocol's table. Each rejects with `ApiError`. */
+/** All HTTP requests of the protocol's table. Each request rejects with `ApiError`. */
 export interface Requests extends Omit<Methods<typeof operations>, 'search'> {
   /**
-   * Finds titles of sessions, and items, that contain every word of `text`; at most `limit` (default 20, maximum 100).
-   * `signal` cancels the search.
+   * Finds the titles of sessions and the items that contain every word of `text`; at most `limit` (default 20, maximum
+   * 100). `signal` cancels the search.
    */
   search(
     text: string,
     options?: { projectId?: string; limit?: number; signal?: AbortSignal },
   ): Promise<OperationResult<SearchOperation>>;
   /**
-   * Stores a file on the server; a block of a message then refers to it by `uri`. `mimeType`: by default the file's own
-   * type.
+   * Stores a file on the server. A block of a message can then refer to the file by the `uri` that is returned. The
+   * default of `mimeType` is the file's own type.
    */
   putBlob(file: Blob, options?: { mimeType?: string; signal?: AbortSignal }): Promise<UploadedBlob>;
   /** Returns a file of a message, by the hash in the file's `uri`. */
   getBlob(hash: string, options?: { signal?: AbortSignal }): Promise<Blob>;
-  /** A session as a file, streamed as JSON Lines. If the last line is not of type `end`, the file is incomplete. */
+  /**
+   * Returns a session as a file, streamed as JSON Lines. If the last line is not of type `end`, the file is incomplete.
+   */
   exportSession(
     sessionId: string,
     options?: { signal?: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>>;
-  /** Uploads a session's file; the file may be compressed with gzip. */
+  /** Uploads the file of a session. The file may be compressed with gzip. */
   importSession(file: Blob, options?: { signal?: AbortSignal }): Promise<ImportResult>;
 }
 
-/** Makes typed functions for all requests; the protocol's schemas check the answers. */
+/** Makes a typed function for each request. The protocol's schemas check the answers. */
 export function createRequests(options: HttpOptions): Requests {
   const methods = Object.entries(operations).map(([name, operation]) => [
     name,

@@ -8,16 +8,19 @@ import { memoryOutbox, type OutboxStorage } from './storage.ts';
 
 const away = new ApiError('UNREACHABLE', 0, 'The server did not answer.');
 
-/** A server that accepts each turn once. Tests can make it unavailable, or let it refuse or lose its answer. */
+/**
+ * A server that accepts each turn once. Tests can make the server unavailable, make it refuse a message, or make it
+ * lose an answer.
+ */
 class Server {
   readonly taken = new Map<string, string>();
-  /** The attachments of each message, as the text in the files. */
+  /** The attachments of each message, as the texts of the files. */
   readonly attached: string[][] = [];
-  /** Uploaded files, by name. */
+  /** The uploaded files, by name. */
   readonly files = new Map<string, string>();
-  /** The messages for running turns, by the messages' ids. */
+  /** The messages for running turns, by the ids of the messages. */
   readonly steered = new Map<string, string>();
-  /** Whether a turn runs. */
+  /** Whether a turn is running. */
   runs = true;
   attempts = 0;
   /** For each message, whether it may be a shell command. */
@@ -87,7 +90,7 @@ async function attach(files: Files, text: string): Promise<ContentBlock> {
 }
 
 describe('a message', () => {
-  it('is stored until the server has it', async () => {
+  it('a message is stored until the server has received it', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     const { outbox, states } = page(server, storage);
@@ -97,7 +100,7 @@ describe('a message', () => {
     expect(await storage.load()).toEqual([]);
   });
 
-  it('SAFE: may be a shell command only if the client allows commands', async () => {
+  it('SAFE: a message may be a shell command only if the client allows commands', async () => {
     const server = new Server();
     await page(server).outbox.send('s', '!ls');
     const isConnected = () => false;
@@ -108,7 +111,7 @@ describe('a message', () => {
     expect(server.mayRun).toEqual([false, true]);
   });
 
-  it('waits while the server is unavailable; then waiting messages are sent in order', async () => {
+  it('a message waits while the server is unavailable; afterwards, all waiting messages are sent in order', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -122,7 +125,7 @@ describe('a message', () => {
     expect(outbox.messagesOf('s')).toEqual([]);
   });
 
-  it('is kept after its page was closed, and is sent by the next page', async () => {
+  it('a message is kept after its page was closed, and is sent by the next page', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -134,7 +137,7 @@ describe('a message', () => {
     expect(next.states()).toEqual(['waiting', 'delivered']);
   });
 
-  it('has the same turn id on each attempt, so that a lost answer does not cause a second turn', async () => {
+  it('a message has the same turn id on each attempt, so that a lost answer does not cause a second turn', async () => {
     const server = new Server();
     server.does = 'lose the answer';
     const { outbox } = page(server);
@@ -145,7 +148,7 @@ describe('a message', () => {
     expect([server.attempts, server.messages]).toEqual([2, ['one']]);
   });
 
-  it('that is refused waits for a person’s decision, and does not block later messages', async () => {
+  it('a message that is refused waits for a person’s decision, and later messages are sent', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'refuse';
@@ -160,7 +163,7 @@ describe('a message', () => {
     expect(server.messages).toEqual(['two', 'one']);
   });
 
-  it('that is withdrawn is not sent', async () => {
+  it('a message that is withdrawn is not sent', async () => {
     const server = new Server();
     server.does = 'be away';
     const { outbox, states } = page(server);
@@ -172,7 +175,7 @@ describe('a message', () => {
     expect(states()).toContain('gone');
   });
 
-  it('is sent even if the storage fails', async () => {
+  it('a message is sent even if the storage fails', async () => {
     const full = async () => Promise.reject(new Error('full'));
     const server = new Server();
     await page(server, { ...memoryOutbox(), put: full, load: full, remove: full }).outbox.send(
@@ -184,7 +187,7 @@ describe('a message', () => {
 });
 
 describe('a message for the running turn', () => {
-  it('is sent into the running turn, and keeps its place among the other messages', async () => {
+  it('a message for the running turn is sent into that turn, and keeps its position among the other messages', async () => {
     const server = new Server();
     const { outbox, states } = page(server);
     await outbox.send('s', 'A word', [], { isSteer: true });
@@ -192,7 +195,7 @@ describe('a message for the running turn', () => {
     expect(states()).toEqual(['sending', 'delivered']);
   });
 
-  it('that waited until the turn had ended is not sent as a new turn: a person decides', async () => {
+  it('if a message for the running turn has waited until the turn has ended, it is not sent as a new turn, and a person decides', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';
@@ -215,7 +218,7 @@ describe('a message for the running turn', () => {
 });
 
 describe('a message with files', () => {
-  it('is sent after its files are uploaded; then the files are removed from this device', async () => {
+  it('a message with files is sent after its files are uploaded; the files are then removed from this device', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -226,7 +229,7 @@ describe('a message with files', () => {
       expect(await kept.get((block as { uri: string }).uri)).toBe(undefined);
   });
 
-  it('is kept with the files after its page was closed, and the files are shown while the message waits', async () => {
+  it('a message with files is kept with its files after its page was closed, and the files are shown while the message waits', async () => {
     const [storage, kept] = [memoryOutbox(), memoryFiles()];
     const server = new Server();
     server.does = 'be away';
@@ -244,7 +247,7 @@ describe('a message with files', () => {
     expect(next.told[0]).toMatchObject({ state: 'waiting', blocks: [block] });
   });
 
-  it('whose upload the server has dropped during the wait uploads the file again', async () => {
+  it('if the server has deleted the upload of a file while the message waited, the file is uploaded again', async () => {
     const server = new Server();
     const { outbox, files } = page(server);
     const block = await attach(files, 'one');
@@ -254,13 +257,13 @@ describe('a message with files', () => {
     expect(server.attached).toEqual([['one']]);
   });
 
-  it('whose files are lost is refused, with advice', async () => {
+  it('a message with files that are lost is refused, with advice', async () => {
     const { outbox, told } = page(new Server());
     await outbox.send('s', 'Look', [{ type: 'image', mimeType: 'image/png', uri: 'local:gone' }]);
     expect(told.at(-1)).toMatchObject({ state: 'refused', problem: { code: 'FILE_LOST' } });
   });
 
-  it('that is withdrawn during the upload is not sent, and its files are kept', async () => {
+  it('a message that is withdrawn during the upload of its files is not sent, and its files are kept', async () => {
     const kept = memoryFiles();
     const server = new Server();
     const { outbox, files } = page(server, memoryOutbox(), kept);
@@ -279,7 +282,7 @@ describe('a message with files', () => {
 });
 
 describe('two pages with one storage', () => {
-  it('send each message once, and both remove it', async () => {
+  it('two pages with the same storage send each message once, and both pages then remove the message', async () => {
     const storage = memoryOutbox();
     const server = new Server();
     server.does = 'be away';

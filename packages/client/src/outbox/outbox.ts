@@ -7,7 +7,7 @@ import { newId } from '../new-id.ts';
 import { RetryTimer } from '../socket/retry-timer.ts';
 import type { OutboxStorage, UnsentMessage } from './storage.ts';
 
-/** A change in a message's state. `waiting`: the server is unavailable. */
+/** A change in a message's state. `waiting` means that the server is unavailable. */
 export type OutboxChange = UnsentMessage & {
   readonly state: 'sending' | 'waiting' | 'refused' | 'delivered' | 'gone';
 };
@@ -16,27 +16,32 @@ interface OutboxDeps {
   requests: Pick<Requests, 'send' | 'steer'>;
   files: Pick<Files, 'uploadAll' | 'invalidateUploads' | 'forget'>;
   storage: OutboxStorage;
-  /** Whether the client believes that the server is connected; when that changes, the owner must call `flush`. */
+  /**
+   * Returns whether the client believes that the server is connected. When this changes, the owner must call `flush`.
+   */
   isConnected: () => boolean;
   /** Whether messages that begin with `!` are shell commands of their sender. */
   runCommands?: boolean | undefined;
 }
 
 /**
- * Messages that the server does not have yet. Each message is stored until the server has it, even if the page or the
- * server restarts. A message has the same turn id on each attempt, so that the server accepts it only once. The
- * messages of a session are sent in order.
+ * The messages that the server may not have received yet. Each message is stored until the server has received it, even
+ * if the page or the server restarts. A message has the same turn id on each attempt, so that the server accepts it
+ * only once. The messages of a session are sent in order.
  */
 export class Outbox {
   readonly changed = new Emitter<OutboxChange>();
   readonly #deps: OutboxDeps;
   readonly #messages = new Map<string, UnsentMessage>();
-  /** The promise of the sending in progress, by session. */
+  /** For each session that is sending messages, the promise of this sending. */
   readonly #sending = new Map<string, Promise<void>>();
   readonly #retryTimer = new RetryTimer(() => this.flush());
-  /** Messages that the storage had. If one of them is missing there later, another page has sent or withdrawn it. */
+  /**
+   * The messages that were in the storage. If one of them is later missing there, another page has sent or withdrawn
+   * it.
+   */
   readonly #stored = new Set<string>();
-  /** Messages that were removed here, while the storage may still have them for a moment. */
+  /** The messages that were removed on this page. The storage may still contain them for a moment. */
   readonly #dropped = new Set<string>();
   #loaded: Promise<void> | undefined;
 
@@ -55,7 +60,7 @@ export class Outbox {
     this.#retryTimer.cancel();
   }
 
-  /** Returns a session's messages that the server may not have, oldest first. */
+  /** Returns a session's messages that the server may not have received, the oldest first. */
   messagesOf(sessionId: string): UnsentMessage[] {
     return [...this.#messages.values()]
       .filter((message) => message.sessionId === sessionId)
@@ -63,8 +68,8 @@ export class Outbox {
   }
 
   /**
-   * Stores a message and sends it; with `isSteer`, sends it into the running turn. Resolves when the server has the
-   * message, has refused it, or does not answer.
+   * Stores a message and sends it; with `isSteer`, sends it into the running turn. Resolves when the server has
+   * received the message, has refused it, or does not answer.
    */
   async send(
     sessionId: string,
@@ -83,7 +88,7 @@ export class Outbox {
     await this.#flushSession(sessionId);
   }
 
-  /** Sends a refused message again. A message for a running turn then starts its own turn. */
+  /** Sends a refused message again. A message for a running turn then begins a turn of its own. */
   async sendAgain(turnId: string): Promise<void> {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -93,7 +98,7 @@ export class Outbox {
     await this.#flushSession(held.sessionId);
   }
 
-  /** Withdraws a message, or removes a message that the server has. */
+  /** Withdraws a message, or removes a message that the server has received. */
   forget(turnId: string): void {
     const held = this.#messages.get(turnId);
     if (held === undefined) return;
@@ -107,7 +112,7 @@ export class Outbox {
     for (const sessionId of sessions) void this.#flushSession(sessionId);
   }
 
-  /** Sends a session's waiting messages, after those that are being sent, so that the order is kept. */
+  /** Sends a session's waiting messages after the messages that are already being sent, so that the order is kept. */
   #flushSession(sessionId: string): Promise<void> {
     const before = this.#sending.get(sessionId) ?? Promise.resolve();
     const { storage } = this.#deps;
@@ -117,7 +122,7 @@ export class Outbox {
   }
 
   async #sendAll(sessionId: string): Promise<void> {
-    // Another page may have sent some of the messages during the wait.
+    // While this page waited, another page may have sent some of the messages.
     await this.#reload();
     const next = () => this.messagesOf(sessionId).find(({ problem }) => problem === undefined);
     for (let unsent = next(); unsent !== undefined; unsent = next()) {
@@ -163,7 +168,7 @@ export class Outbox {
   }
 
   #failed(unsent: UnsentMessage, error: unknown): boolean {
-    // The message was withdrawn, or the server's answer was lost but the server shows the message.
+    // The message was withdrawn, or the server's answer was lost, but the message appeared in the session.
     if (!this.#messages.has(unsent.turnId)) return true;
     if (isRetryable(error)) {
       for (const one of this.messagesOf(unsent.sessionId)) {
@@ -179,7 +184,7 @@ export class Outbox {
     return true;
   }
 
-  /** Applies changes by other pages: messages that they have stored, sent or withdrawn. */
+  /** Applies changes that other pages have made: messages that they have stored, sent or withdrawn. */
   async #reload(): Promise<void> {
     const stored = await this.#deps.storage.load().catch(() => undefined);
     if (stored === undefined) return;
@@ -206,8 +211,8 @@ export class Outbox {
   }
 
   #drop(unsent: UnsentMessage, state: 'delivered' | 'gone'): void {
-    // Only the files of delivered messages are removed, because a person may edit a withdrawn message again with its
-    // files.
+    // Only the files of delivered messages are removed, because a person may edit a withdrawn message again together
+    // with its files.
     if (state === 'delivered') this.#deps.files.forget(unsent.blocks ?? []);
     this.#messages.delete(unsent.turnId);
     this.#dropped.add(unsent.turnId);

@@ -1,4 +1,4 @@
-/** React bindings of the client. */
+/** The React bindings of the client. */
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type {
   ConnectionStatus,

@@ -2,7 +2,7 @@ import { fillPath, serverOperations } from '@liminal/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { type HttpOptions, stream } from '../http/call.ts';
 
-/** `data` is a canonical event as JSON, or, if `event` is `snapshot`, the run's Response. */
+/** `data` is a canonical event as JSON. If `event` is `snapshot`, `data` is the run's Response. */
 export type RunMessage = EventSourceMessage;
 
 /**

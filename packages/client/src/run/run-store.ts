@@ -18,16 +18,16 @@ import { type RunMessage, runMessages } from './run-messages.ts';
 
 export interface RunView {
   phase: 'loading' | 'live' | 'ended' | 'failed';
-  /** The run so far, in the form that history stores; absent before the first event. */
+  /** The run so far, in the form that history stores; undefined before the first event. */
   response?: RunResponse;
-  /** The run's items; equal for a run that was followed and for a run that was loaded later. */
+  /** The run's items. They are the same for a run that was followed and for a run that was loaded later. */
   entries: UpsertObject[];
   /** The reason why the run cannot be read. */
   problem?: { code: string; message: string };
 }
 
 /**
- * One live run: its canonical events, folded with the reducer that also makes history. If the connection breaks, the
+ * One live run: its canonical events, folded with the same reducer that makes history. If the connection breaks, the
  * store reconnects and continues after the last event, until the run has ended.
  */
 export class RunStore implements Store<RunView> {
@@ -53,7 +53,7 @@ export class RunStore implements Store<RunView> {
     const { signal } = this.#closing;
     while (!signal.aborted && !hasEnded(this.#state)) {
       try {
-        // An answer without content means that the run has no further events.
+        // A response without content means that the run has no further events.
         if (!(await this.#read())) return this.#show('ended');
       } catch (error) {
         if (signal.aborted) return;
@@ -113,7 +113,7 @@ export class RunStore implements Store<RunView> {
   }
 }
 
-/** Whether the same request would fail again. */
+/** Whether the error would occur again if the same request were sent again. */
 function isClientError(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

@@ -27,7 +27,7 @@ describe('history', () => {
     expect(view.phase).toBe('ready');
   });
 
-  it('a tail replaces the turns that it names; items that a turn no longer has are removed', () => {
+  it('a tail replaces the turns that it contains, and removes items that these turns no longer contain', () => {
     const one = message('t1', 'a', { content: 'kept' });
     const view = after(
       history('snapshot', [head('t1'), head('t2')], [one, message('t2', 'b'), message('t2', 'c')]),
@@ -40,7 +40,7 @@ describe('history', () => {
     expect(contents(view)).toEqual(['kept', 'more', 'next']);
   });
 
-  it('a reconnect keeps the identity of everything that has not changed', () => {
+  it('after a reconnect, everything that has not changed is still the same object', () => {
     const entries = [message('t1', 'a', { content: 'x' }), message('t2', 'b', { content: 'y' })];
     const before = after(history('snapshot', [head('t1'), head('t2')], entries));
     const again = [{ ...entries[0]!, emittedAt: 'later' }, message('t2', 'b', { content: 'yz' })];
@@ -49,7 +49,7 @@ describe('history', () => {
     expect(next.turns[1]).not.toBe(before.turns[1]);
   });
 
-  it('an older page is put in front, and completes a turn that the page boundary had split', () => {
+  it('an older page is put in front of the loaded turns, and completes a turn that the page boundary had split', () => {
     const view = after(
       history('snapshot', [head('t2')], [message('t2', 'c', { content: '3' })], {
         hasMore: true,
@@ -81,7 +81,7 @@ describe('live messages', () => {
     expect(next.turns[1]?.items[0]).toBe(before.turns[1]?.items[0]);
   });
 
-  it('an append adds its text at the given length', () => {
+  it('an append adds its text at the length that the append gives', () => {
     const view = after(
       upsert(message('t1', 'a', { content: 'Hel' })),
       append('a', 3, 'lo', 'c2'),
@@ -91,7 +91,7 @@ describe('live messages', () => {
     expect(view.cursor).toBe('c3');
   });
 
-  it('an append that does not match requests a resync, and the cursor stays', () => {
+  it('an append that does not fit requests a resync, and the cursor does not move', () => {
     const view = after(
       history('snapshot', [head('t1')], [message('t1', 'a', { content: 'Hel' })]),
       append('a', 9, 'lost', 'c9'),
@@ -115,7 +115,7 @@ describe('live messages', () => {
     expect(view.turns).toHaveLength(1);
   });
 
-  it('a turn’s status is running from its start, and then the status of its end', () => {
+  it('a turn’s status is `running` from its start on, and at its end the status of that end', () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     const running = after(turn({ type: 'turn_started', modelId: 'm', providerId: 'p' }));
     expect(running.turns[0]).toMatchObject({ status: 'in_progress', startedAt: now });
@@ -148,7 +148,7 @@ describe('live messages', () => {
     });
   });
 
-  it('an error before the first history is fatal; a later error is not', () => {
+  it('an error before the first history is fatal; an error after it is not', () => {
     const error = { type: 'session:error', sessionId, code: 'X', message: 'why' } as const;
     expect(after(error).phase).toBe('failed');
     expect(after(history('snapshot', [], []), error)).toMatchObject({
@@ -165,7 +165,7 @@ describe('live messages', () => {
 });
 
 describe('a tool’s output', () => {
-  it('grows by appends in its call, and the other fields of the call do not change', () => {
+  it('a tool’s output in its call grows by appends, and the other fields of the call do not change', () => {
     const call = tool('t1', 'call', { toolArguments: { command: 'ls' } });
     const view = after(
       history('snapshot', [head('t1')], [call]),
@@ -176,7 +176,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ cursor: 'c2', needsResync: false });
   });
 
-  it('is requested again if a part of it is missing', () => {
+  it('a tool’s output is requested again if a part of it is missing', () => {
     const view = after(
       history('snapshot', [head('t1')], [tool('t1', 'call', { toolOutput: 'a' })]),
       append('call', 2, 'c', 'c1'),
@@ -184,7 +184,7 @@ describe('a tool’s output', () => {
     expect(view).toMatchObject({ needsResync: true, cursor: 'c0' });
   });
 
-  it('is ignored if the item is a plan', () => {
+  it('an append to a tool’s output is ignored if the item is a plan', () => {
     const plan = { ...message('t1', 'plan'), type: 'plan' as const, entries: [] };
     const view = after(history('snapshot', [head('t1')], [plan]), append('plan', 0, 'x', 'c1'));
     expect(view.needsResync).toBe(true);

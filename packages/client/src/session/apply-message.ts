@@ -9,8 +9,8 @@ import { settlePending } from './pending.ts';
 import { findItem, putTurn, type SessionView, type TurnView } from './view.ts';
 
 /**
- * Returns a session's view after one further message of the server (invariant 7). Pure. Messages of other sessions
- * change nothing. `now` (ms since the epoch) is used for data that has no time in the message.
+ * Returns a session's view after one further message of the server (invariant 7). The function is pure. Messages of
+ * other sessions change nothing. `now` (ms since the epoch) is used for data that has no time in the message.
  */
 export function applyMessage(view: SessionView, message: ServerMessage, now: number): SessionView {
   if (!('sessionId' in message) || message.sessionId !== view.sessionId) return view;
@@ -47,8 +47,8 @@ function apply(view: SessionView, message: ServerMessage, now: number): SessionV
 }
 
 /**
- * Returns the view with a changed turn and the message's cursor. While a resync is needed, the cursor must stay before
- * the missing data.
+ * Returns the view with a changed turn and with the message's cursor. While a resync is needed, the cursor must stay
+ * before the missing data.
  */
 function advance(
   view: SessionView,

@@ -49,7 +49,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'get-older' } as const) },
 );
 
-/** A reader whose connection drops undelivered messages each time it breaks. */
+/** A reader whose connection loses the messages that were not delivered, each time that the connection breaks. */
 class Reader {
   view: SessionView = emptyView(sessionId);
   #way: ServerMessage[] = [];
@@ -100,8 +100,8 @@ class Reader {
   }
 
   /**
-   * A slow reader may get the newer state of an item instead of some appends. The newer state has the cursor of the
-   * first skipped append, because a later cursor would lose undelivered messages if the connection breaks.
+   * Skips some appends: a slow reader may receive the newer state of an item instead. The newer state has the cursor of
+   * the first skipped append, because with a later cursor undelivered messages would be lost if the connection breaks.
    */
   #skipAppend(): void {
     const index = this.#way.findIndex((told) => told.type === 'session:append');
@@ -132,7 +132,7 @@ function conversation(view: SessionView): unknown {
   }));
 }
 
-it('INV-7 after any drops, resubscriptions, lost appends and older pages, a reader ends with the view of a new reader', () => {
+it('INV-7 after any lost messages, resubscriptions, lost appends and older pages, a reader ends with the same view as a new reader', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120, size: 'max' }), (actions) => {
       const server = new ModelServer();

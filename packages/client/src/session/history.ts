@@ -3,7 +3,7 @@ import type { SessionView, TurnView } from './view.ts';
 
 /**
  * Applies the start of a subscription (see wire/websocket.ts): a `snapshot` replaces the whole view, and a `tail`
- * replaces each turn that it names.
+ * replaces each turn that it contains.
  */
 export function applyHistory(view: SessionView, message: HistoryMessage): SessionView {
   const given = toTurns(message);
@@ -24,8 +24,8 @@ export function applyHistory(view: SessionView, message: HistoryMessage): Sessio
 }
 
 /**
- * Puts an older page in front of the view. `requestedBefore` is the mark with which the page was requested: a page that
- * does not join the view any more (because a snapshot has arrived) is dropped.
+ * Puts an older page in front of the view. `requestedBefore` is the cursor with which the page was requested. If a
+ * snapshot has arrived since then, the page may no longer join the view, and is then ignored.
  */
 export function applyOlderPage(
   view: SessionView,
@@ -43,9 +43,9 @@ export function applyOlderPage(
 
 /**
  * Joins the two parts of a turn that a page boundary has split: the older part from the page, then the part in the
- * view. The view may already have an item of the older part, because the item has changed since then or belongs to an
- * item in the view. For an item that the view already has, the view's state is kept, at the page's place. Items from
- * before both parts come first.
+ * view. The view may already contain an item of the older part, because the item has changed since then or belongs to
+ * an item in the view. Such an item keeps its state in the view, and has the position that it has in the page. Items
+ * from before both parts come first.
  */
 function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
   if (older === undefined || older.items.length === 0) return held;
@@ -68,8 +68,8 @@ function joinHalves(older: TurnView | undefined, held: TurnView): TurnView {
 }
 
 /**
- * Replaces turns of the view by the tail's turns. A tail ends with the newest turn, so turns that it lacks are older
- * than its turns.
+ * Replaces turns of the view by the tail's turns. A tail ends with the newest turn, so a turn that the tail does not
+ * contain is older than the tail's turns.
  */
 function replaceTurns(held: readonly TurnView[], given: readonly TurnView[]): readonly TurnView[] {
   const named = new Set(given.map((turn) => turn.turnId));
@@ -94,8 +94,8 @@ function toTurn(turnId: string, head: TurnSummary | undefined, items: UpsertObje
 }
 
 /**
- * Returns the given turn, with the view's own objects for everything that has not changed, so that a reconnect renders
- * nothing again.
+ * Returns the given turn, but uses the view's own objects for everything that has not changed, so that a reconnect
+ * renders nothing again.
  */
 function reuse(held: TurnView | undefined, given: TurnView): TurnView {
   if (held === undefined || held === given) return given;

@@ -30,7 +30,7 @@ const says = (id: string, content: string): EventPayload[] => [
   { type: 'item_start', itemId: id, itemType: 'message', origin: 'agent' },
   { type: 'item_done', itemId: id, finalItem: { type: 'message', id, content, origin: 'agent' } },
 ];
-/** A model's call; a later turn that repeats the call gives it another id. */
+/** Returns the events of a model's call. A later turn that repeats the call gives it another id. */
 function calls(turnId: string, callId: string): EventPayload[] {
   const call = { name: 'bash', callId, arguments: '{}' };
   const id = `${turnId}:${callId}`;
@@ -44,7 +44,7 @@ function asks(turnId: string, callId: string): EventPayload[] {
   const itemId = `${turnId}:approval:asks ${callId}`;
   return [{ type: 'item_start', itemId, itemType: 'approval', ...question(callId) }];
 }
-/** The beginning of a call's output. */
+/** Returns the events with the beginning of a call's output. */
 function prints(turnId: string, callId: string, text: string): EventPayload[] {
   const itemId = `${turnId}:${callId}:out`;
   return [
@@ -67,7 +67,7 @@ function gives(turnId: string, callId: string, output: string): EventPayload[] {
 }
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** A run with these payloads; without a terminal event, the run is cut off by its server's end. */
+/** Returns the events of a run with these payloads. If the payloads contain no terminal event, the run is cut off because its server ends. */
 function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LOST') {
   const of = { turnId, runId: turnId, sessionId };
   const events = runOf(payloads, of);
@@ -79,7 +79,7 @@ function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LO
   return runOf([...payloads, ...closing, { type: 'response_error', error }], of);
 }
 
-/** The turns of readers that were subscribed during the runs. */
+/** Returns the turns that a reader sees who is subscribed during the runs. */
 function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const messages = runs.flatMap((events) => {
     let state = startUpsertFold();
@@ -100,7 +100,7 @@ function live(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return messages.reduce((view, one) => applyMessage(view, one, 0), emptyView(sessionId)).turns;
 }
 
-/** The turns of readers that load the runs afterwards. */
+/** Returns the turns that a reader sees who loads the runs afterwards. */
 function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   const responses = runs.flatMap(
     (events) => toResponse(events.reduce(foldResponse, emptyResponse())) ?? [],
@@ -110,7 +110,7 @@ function stored(runs: readonly StreamEvent[][]): readonly TurnView[] {
   return applyMessage(emptyView(sessionId), page, 0).turns;
 }
 
-/** A turn in the form that people see: its items, and the sentence at its end. */
+/** Returns a turn in the form that people see: its items, and the sentence at its end. */
 const picture = (turn: JoinedTurn) => ({
   items: turn.items.map((item) => item.itemId),
   ...(turn.continuedBy !== undefined && { in: turn.continuedBy, ends: continuationNote(turn) }),
@@ -141,7 +141,7 @@ describe.each([
     ]);
   });
 
-  it('a continuation is recognised when it makes its first call, even if no question is repeated', () => {
+  it('a continuation is recognised when it makes its first call, even if it repeats no question', () => {
     const cut = run('t1', [begins('user'), ...calls('t1', 'a'), ...asks('t1', 'a')]);
     const next = run('t2', [
       begins('agent'),
@@ -156,7 +156,7 @@ describe.each([
     ]);
   });
 
-  it('if a turn is cut off twice, its sentence is shown once', () => {
+  it('if a turn is cut off twice, the sentence about the cut is shown once', () => {
     const asking = (turnId: string, trigger: 'user' | 'agent') =>
       run(turnId, [begins(trigger), ...calls(turnId, 'a'), ...asks(turnId, 'a')]);
     expect(pictures(asking('t1', 'user'), asking('t2', 'agent'), asking('t3', 'agent'))).toEqual([
@@ -166,7 +166,7 @@ describe.each([
     ]);
   });
 
-  it('of two questions, the question that is not repeated stays', () => {
+  it('of two questions, only the question that is not repeated stays in the old turn', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'script'),
@@ -178,7 +178,7 @@ describe.each([
     expect(pictures(cut, next)[0]?.items).toEqual(['t1:script', 't1:approval:asks inner']);
   });
 
-  it('the output of a call that is repeated stays in the old turn', () => {
+  it('the output of a call stays in the old turn even if the call is repeated', () => {
     const cut = run('t1', [
       begins('user'),
       ...calls('t1', 'a'),
@@ -200,7 +200,10 @@ describe.each([
         parentCallId: 's',
       },
     ];
-    /** A script's calls have ids of their own; a later turn that repeats the calls gives them other ids. */
+    /**
+     * Returns events with which a script's call begins, prints and ends. A script's calls have ids of their own; a later
+     * turn that repeats the calls gives them other ids.
+     */
     const within = (turnId: string, place: number) => {
       const id = `${itself(turnId)}:${place}`;
       const of = { callId: id, parentCallId: itself(turnId) };
@@ -258,7 +261,7 @@ describe.each([
     ];
     const before = { items: ['said', 't1:read'], in: 't2', ends: line };
 
-    it('that is continued is shown once, with all its items, as soon as its call is repeated', () => {
+    it('a script that is continued is shown once, with all its items, as soon as its call is repeated', () => {
       const lengths = again.map((_, index) => index + 1);
       for (const length of lengths.filter((one) => one > 2)) {
         const next = runOf(again.slice(0, length), { turnId: 't2', runId: 't2', sessionId });
@@ -271,7 +274,7 @@ describe.each([
       ]);
     });
 
-    it('that needs no permission any more is also shown once', () => {
+    it('a script that no longer needs a permission is also shown once', () => {
       const next = run('t2', [
         ...again,
         ...within('t2', 2).gives('b'),
@@ -281,7 +284,7 @@ describe.each([
       expect(pictures(cut, next)[0]).toEqual(before);
     });
 
-    it('that is not repeated stays in the old turn, whole', () => {
+    it('a script that is not repeated stays completely in the old turn', () => {
       const next = run('t2', [begins('agent'), ...calls('t2', 'other'), done]);
       expect(pictures(cut, next)[0]?.items).toEqual([
         'said',
@@ -292,7 +295,7 @@ describe.each([
       ]);
     });
 
-    it('keeps the output of its cut-off calls in the old turn', () => {
+    it('the output of a script’s cut-off calls stays in the old turn', () => {
       const printed = run('t1', [
         begins('user'),
         ...runs('t1'),
@@ -336,7 +339,7 @@ describe.each([
     expect(joinTurns(turns)).toEqual(turns);
   });
 
-  it('a server turn may be between the two turns', () => {
+  it('a turn of the server may be between the two turns that are joined', () => {
     const told = { type: 'message', id: 'n', content: 'A task ended.', origin: 'system' } as const;
     const between = run('t', [
       begins('agent'),

@@ -6,10 +6,10 @@ import {
 } from '@liminal/protocol';
 import type { TurnView } from './view.ts';
 
-/** A turn in the form in which people see it. */
+/** A turn, in the form in which people see it. */
 export interface JoinedTurn extends TurnView {
   /**
-   * The id of the turn that continues this one, if this turn was cut off by its server's end while it waited for
+   * The id of the turn that continues this turn, if the server ended and cut this turn off while the turn waited for
    * people's answers.
    */
   readonly continuedBy?: string | undefined;
@@ -18,10 +18,10 @@ export interface JoinedTurn extends TurnView {
 }
 
 /**
- * Merges a turn that was cut off by its server's end with the turn that continues it, so that people see one turn. The
- * agent continues in a new turn, which repeats the open calls and questions. Repeated calls and questions are shown
- * only in the new turn, and scripts together with their calls; all other items stay in the old turn. A turn that has
- * not changed stays the same object. Source: docs/decisions/0008-waiting-turns.md.
+ * Merges a turn that was cut off because its server ended with the turn that continues it, so that people see one turn.
+ * The agent continues in a new turn, and this turn repeats the open calls and questions. Repeated calls and questions
+ * are shown only in the new turn, and scripts are shown together with their calls. All other items stay in the old
+ * turn. A turn that has not changed stays the same object. Source: docs/decisions/0008-waiting-turns.md.
  */
 export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
   if (!turns.some(isCutOff)) return turns;
@@ -40,7 +40,7 @@ export function joinTurns(turns: readonly TurnView[]): readonly JoinedTurn[] {
 }
 
 /**
- * The sentence at the end of a turn that is continued by another turn. Undefined for other turns, and for a turn
+ * Returns the sentence at the end of a turn that another turn continues. Undefined for any other turn, and for a turn
  * without items that is itself a continuation.
  */
 export function continuationNote({
@@ -58,13 +58,13 @@ const none: ReadonlySet<UpsertObject> = new Set();
 const isCutOff = ({ status, error }: TurnView): boolean =>
   status === 'error' && error?.code === 'OWNER_LOST';
 
-/** The next turn of the conversation that is not a server turn. */
+/** Returns the next turn of the conversation that is not a turn of the server. */
 const nextOf = (turns: readonly TurnView[], index: number): TurnView | undefined =>
   turns.find((turn, at) => at > index && !isServerTurn(turn));
 
 /**
- * The items of a cut-off turn that the next turn repeats: the cancelled questions, and the repeated calls with all
- * items in them.
+ * Returns the ids of those items of a cut-off turn that the next turn repeats: the cancelled questions, and the
+ * repeated calls with all items in them.
  */
 function repeatedItems({ items }: TurnView, next: TurnView): ReadonlySet<UpsertObject> {
   if (next.trigger !== 'agent') return none;
@@ -77,8 +77,8 @@ function repeatedItems({ items }: TurnView, next: TurnView): ReadonlySet<UpsertO
   const asked = items.flatMap((item) => {
     if (item.type !== 'approval' || item.outcome?.outcome !== 'cancelled') return [];
     const above = callsAbove(item.callId, calls);
-    // The new turn may not have the question, because the call is now allowed, or because its script has not reached
-    // the call yet.
+    // The new turn may not contain the question, because the call is now allowed, or because the script with the call
+    // has not reached the call yet.
     const isAgain = next.items.some((one) => isQuestion(one, item)) || above.some(isIn(made));
     return isAgain ? [{ item, above }] : [];
   });
@@ -93,7 +93,7 @@ function repeatedItems({ items }: TurnView, next: TurnView): ReadonlySet<UpsertO
   ]);
 }
 
-/** The id of a call in this turn, and the ids of the calls around it, from the innermost to the outermost. */
+/** Returns the id of a call in this turn, and the ids of the calls around it, from the innermost to the outermost. */
 function callsAbove(callId: string | undefined, calls: ReadonlyMap<string, ToolCallUpsert>) {
   const above = new Set<string>();
   for (let id = callId; id !== undefined && !above.has(id); id = calls.get(id)?.parentCallId) {
@@ -110,13 +110,13 @@ const isIn =
 const isQuestion = (item: UpsertObject, { approvalId }: ApprovalUpsert): boolean =>
   item.type === 'approval' && item.approvalId === approvalId;
 
-/** Whether an item is a cut-off call whose output is only in this turn. */
+/** Whether an item is a call that was cut off and whose output is only in this turn. */
 const isCutOutput = (item: UpsertObject): boolean =>
   item.type === 'tool_call' && item.status === 'error' && (item.toolOutput ?? '') !== '';
 
 const joined = new WeakMap<TurnView, JoinedTurn>();
 
-/** Returns the earlier result for the same turn if the new result is equal. */
+/** Returns the earlier result for the same turn if the new result is equal to it. */
 function reuseJoined(turn: TurnView, made: JoinedTurn): JoinedTurn {
   const known = joined.get(turn);
   const isSame =

@@ -22,11 +22,11 @@ const sending = applyOutboxChange(started, change('sending'));
 const userMessage = message('t2', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
 
 describe('a message sent from here', () => {
-  it('is shown at once', () => {
+  it('a sent message is shown at once', () => {
     expect(sending.pending).toMatchObject([{ message: 'Do it', state: 'sending' }]);
   });
 
-  it('is shown until the server shows it', () => {
+  it('a sent message is shown as pending until the server shows it', () => {
     const sent = applyOutboxChange(sending, change('delivered'));
     expect(sent.pending).toMatchObject([{ state: 'sent' }]);
     expect(applyMessage(sent, upsert(userMessage), 0).pending).toEqual([]);
@@ -39,12 +39,12 @@ describe('a message sent from here', () => {
     expect(applyOutboxChange(early, change('waiting')).pending).toEqual([]);
   });
 
-  it('is not hidden by an equal message of another turn', () => {
+  it('a sent message is not hidden by an equal message of another turn', () => {
     const other = message('t3', 'u', { origin: 'user', content: 'Do it', status: 'complete' });
     expect(applyMessage(sending, upsert(other), 0).pending).toHaveLength(1);
   });
 
-  it('for the running turn is replaced by its item in that turn, or by its own turn', () => {
+  it('a message for the running turn is replaced by its item in that turn, or by its own turn', () => {
     const steering = applyOutboxChange(started, change('sending', { isSteer: true }));
     const other = message('t1', 'u', { origin: 'user', content: 'Do it' });
     expect(applyMessage(steering, upsert(other), 0).pending).toHaveLength(1);
@@ -53,19 +53,19 @@ describe('a message sent from here', () => {
     expect(applyMessage(steering, upsert(userMessage), 0).pending).toEqual([]);
   });
 
-  it('is replaced when the queue shows it', () => {
+  it('a pending message is replaced when the queue shows it', () => {
     const queued = { turnId: 't2', message: 'Do it', queuedAt: '', state: 'queued' } as const;
     const told = { type: 'session:info', sessionId, info: info({ queue: [queued] }) } as const;
     expect(applyMessage(sending, told, 0).pending).toEqual([]);
   });
 
-  it('is shown as waiting for the server, and disappears if it is withdrawn', () => {
+  it('a message is shown as waiting for the server, and disappears if it is withdrawn', () => {
     const waiting = applyOutboxChange(sending, change('waiting'));
     expect(waiting.pending).toMatchObject([{ state: 'waiting' }]);
     expect(applyOutboxChange(waiting, change('gone')).pending).toEqual([]);
   });
 
-  it('keeps its text if it is refused, with the reason', () => {
+  it('if a message is refused, its text and the reason are shown', () => {
     const problem = { code: 'PROCESS_CRASH', message: 'It ended.' };
     expect(applyOutboxChange(sending, change('refused', { problem })).pending).toMatchObject([
       { message: 'Do it', state: 'failed', error: problem },

@@ -9,7 +9,7 @@ const states = {
   delivered: 'sent',
 } as const;
 
-/** Applies a change in a message's state: the message is shown at once as pending, until the server shows it. */
+/** Applies a change in a message's state. The message is shown as pending at once, until the server shows it. */
 export function applyOutboxChange(view: SessionView, change: OutboxChange): SessionView {
   const { turnId, message, blocks, isSteer, state, problem: error } = change;
   const index = view.pending.findIndex((held) => held.turnId === turnId);
@@ -23,12 +23,12 @@ export function applyOutboxChange(view: SessionView, change: OutboxChange): Sess
     error,
   };
   if (index >= 0) return settlePending({ ...view, pending: view.pending.with(index, pending) });
-  // A delivered message that the server already shows is not added to the pending messages again.
+  // If the server already shows a delivered message, do not add it to the pending messages again.
   if (state === 'delivered') return view;
   return settlePending({ ...view, pending: [...view.pending, pending] });
 }
 
-/** Removes pending messages that the server now shows, in their turn or in the queue. */
+/** Removes pending messages that the server now shows in their turn or in the queue. */
 export function settlePending(view: SessionView): SessionView {
   const open = view.pending.filter((held) => !isShownByServer(view, held));
   return open.length === view.pending.length ? view : { ...view, pending: open };

@@ -62,7 +62,8 @@ export class SessionStore implements Store<SessionView> {
   }
 
   /**
-   * Tries again now, after `phase` became `failed`; after a temporary failure the store also tries again automatically.
+   * Tries again now, after `phase` became `failed`. After a temporary failure, the store also tries again
+   * automatically.
    */
   async retry(): Promise<void> {
     this.#cell.update((view) => ({ ...view, phase: 'loading', problem: undefined }));
@@ -70,17 +71,18 @@ export class SessionStore implements Store<SessionView> {
   }
 
   /**
-   * Reports that a person has begun to write a message, so that the agent may already start. If that fails, sending the
-   * message reports the failure.
+   * Reports that a person has begun to write a message, so that the agent can already start. If the agent cannot start,
+   * sending the message reports the failure.
    */
   prewarm(): void {
     this.#deps.requests.prewarm(this.sessionId).catch(() => undefined);
   }
 
   /**
-   * Sends a message. `blocks` are attachments: with local names from `client.files.store`, or in a form that the server
-   * accepts. The message is shown at once, and is stored until the server has it. Resolves when the server has the
-   * message, has refused the message, or is unavailable; the message's state shows the outcome.
+   * Sends a message. `blocks` are attachments: either files with local names from `client.files.store`, or blocks in a
+   * form that the server accepts. The message is shown at once, and is stored until the server has received it.
+   * Resolves when the server has received the message, has refused it, or is unavailable. The message's state shows the
+   * outcome.
    */
   async send(
     message: string,
@@ -89,7 +91,7 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks);
   }
 
-  /** Sends a message into the running turn; otherwise like `send`. */
+  /** Sends a message into the running turn, in the same way as `send`. */
   async steer(
     message: string,
     { blocks }: { blocks?: readonly ContentBlock[] } = {},
@@ -97,17 +99,20 @@ export class SessionStore implements Store<SessionView> {
     await this.#deps.outbox.send(this.sessionId, message, blocks, { isSteer: true });
   }
 
-  /** Withdraws a message that the server does not have yet. */
+  /** Withdraws a message that the server has not received yet. */
   forget(turnId: string): void {
     this.#deps.outbox.forget(turnId);
   }
 
-  /** Sends a refused message again. A message for a running turn then starts its own turn. */
+  /** Sends a refused message again. A message for a running turn then begins a turn of its own. */
   async sendAgain(turnId: string): Promise<void> {
     await this.#deps.outbox.sendAgain(turnId);
   }
 
-  /** Loads the next older page, if there is one; during a load, further calls wait for that load. Throws `ApiError`. */
+  /**
+   * Loads the next older page, if there is one. If a page is already being loaded, waits for that page. Throws
+   * `ApiError`.
+   */
   loadOlder(): Promise<void> {
     this.#olderPage ??= this.#fetchOlder().finally(() => {
       this.#olderPage = undefined;
@@ -165,7 +170,7 @@ export class SessionStore implements Store<SessionView> {
     this.#cell.update((view) => applyOutboxChange(view, change));
   }
 
-  /** Removes unsent messages that the server shows, because its answers to them were lost. */
+  /** Removes unsent messages that the server shows: the server's answers to these messages were lost. */
   #dropDelivered(before: SessionView['pending']): void {
     const { pending } = this.getSnapshot();
     if (pending === before) return;
@@ -173,7 +178,7 @@ export class SessionStore implements Store<SessionView> {
     for (const { turnId } of before) if (!open.has(turnId)) this.#deps.outbox.forget(turnId);
   }
 
-  /** The session was deleted: ends the subscription and removes the session's unsent messages. */
+  /** Handles the deletion of the session: ends the subscription and removes the session's unsent messages. */
   #onDeleted(): void {
     const { outbox } = this.#deps;
     this.#cell.set({ ...emptyView(this.sessionId), phase: 'deleted' });
@@ -182,11 +187,11 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #fail(problem: { code: string; message: string }): void {
-    // The session could be loaded before, so it was deleted while the server was unavailable.
+    // If the session could be loaded earlier, it was deleted while the server was unavailable.
     const wasThere = this.getSnapshot().phase === 'ready';
     if (problem.code === 'SESSION_NOT_FOUND' && wasThere) return this.#onDeleted();
     this.#scheduleRetry(problem.code);
-    // If there was no answer, the connection will also break, and that is handled elsewhere.
+    // If there was no answer, the connection will also break, and the socket handles that.
     if (problem.code === 'UNREACHABLE') return;
     this.#cell.update((view) => ({
       ...view,
@@ -196,7 +201,7 @@ export class SessionStore implements Store<SessionView> {
   }
 
   #scheduleRetry(code: string): void {
-    // Without a connection, the store subscribes when there is one again.
+    // Without a connection, the store subscribes when the connection is open again.
     const isConnected = this.#deps.socket.status.state === 'open';
     if (this.#isOpen && isConnected && isTemporary(code)) this.#retryTimer.schedule();
   }

@@ -9,12 +9,15 @@ test.each([
   ['refusal', 'Stopped: the model refused to continue'],
   ['of_tomorrow', 'Stopped: of_tomorrow'],
   ['constructor', 'Stopped: constructor'],
-])('a turn that stopped because of %s has a sentence', (finishReason, sentence) => {
-  expect(stopReason({ ...turn, finishReason })).toBe(sentence);
-});
+])(
+  'a turn that stopped because of %s has a sentence about the reason',
+  (finishReason, sentence) => {
+    expect(stopReason({ ...turn, finishReason })).toBe(sentence);
+  },
+);
 
 test.each(['end_turn', 'stop', 'stop_sequence', 'rewind', 'tasks_ended', undefined])(
-  'there is no sentence for a turn that ended because of %s',
+  'a turn that ended because of %s has no sentence about the reason',
   (finishReason) => {
     expect(stopReason({ ...turn, ...(finishReason && { finishReason }) })).toBeUndefined();
   },

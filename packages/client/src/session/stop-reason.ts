@@ -3,12 +3,12 @@ import type { TurnView } from './view.ts';
 
 const tooLong = 'Stopped: the answer reached its length limit';
 
-/** The sentences for people, by `finishReason`; a normal end has no sentence. */
+/** The sentences for people, by `finishReason`. A normal end has no sentence. */
 const sentences: Record<string, string | undefined> = {
   end_turn: undefined,
   stop: undefined,
   completed: undefined,
-  // For this end, the turn has a message.
+  // For this end, the turn already contains a message.
   notified: undefined,
   stop_sequence: undefined,
   max_tokens: tooLong,
@@ -20,10 +20,13 @@ const sentences: Record<string, string | undefined> = {
   refusal: 'Stopped: the model refused to continue',
 };
 
-/** Returns why a turn is incomplete although nobody stopped it, for people; an unknown reason is returned unchanged. */
+/**
+ * Returns why a turn is incomplete although nobody stopped it, as a sentence for people. A reason that is not known is
+ * returned unchanged.
+ */
 export function stopReason(turn: TurnView): string | undefined {
   const { status, finishReason } = turn;
-  // A server turn has a message about its event.
+  // A turn of the server contains a message about its event.
   if (status !== 'complete' || finishReason === undefined || isServerTurn(turn)) return undefined;
   if (Object.hasOwn(sentences, finishReason)) return sentences[finishReason];
   return `Stopped: ${finishReason}`;

@@ -15,7 +15,7 @@ const done = { status: 'complete', endedAt: 1 } as const;
 const heads = (turns: readonly Turn[]) =>
   turns.map(({ turnId, ...rest }) => ({ ...head(turnId), ...done, ...rest }));
 
-/** The messages that live readers get about a turn. */
+/** Returns the messages about a turn that live readers receive. */
 function live({ turnId, rewoundTo }: Turn): ServerMessage[] {
   const of = { turnId, sessionId };
   const end = {
@@ -34,7 +34,7 @@ const gone = (view: SessionView) => Object.fromEntries(takenBack(view.turns));
 const reopened = (turns: readonly Turn[]) =>
   applyMessage(emptyView(sessionId), history('snapshot', heads(turns), []), 0);
 
-test('readers see the same turns taken back, whether they follow live, subscribe late, reopen the session or read page by page', () => {
+test('readers see the same turns as taken back, whether they follow live, subscribe late, reopen the session or read page by page', () => {
   const steps = fc.array(fc.option(fc.nat(5), { nil: undefined }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(steps, fc.nat(12), (back, cut) => {

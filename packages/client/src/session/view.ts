@@ -6,26 +6,26 @@ import type {
   UpsertObject,
 } from '@liminal/protocol';
 
-/** The loaded part of a turn: its summary and its items, oldest first. */
+/** The loaded part of a turn: its summary and its items, the oldest first. */
 export interface TurnView extends Partial<Omit<TurnSummary, 'turnId' | 'status'>> {
   readonly turnId: string;
   readonly status: TurnSummary['status'];
   readonly items: readonly UpsertObject[];
   /**
-   * Items that began before the oldest loaded page of the turn, each with its index in the turn; they come first in
+   * Items that began before the oldest loaded page of the turn, each with its index in the turn. They are the first of
    * `items`.
    */
   readonly earlier?: HistoryPage['earlier'];
 }
 
-/** A message that was sent by this client and that the server does not show yet. */
+/** A message that this client has sent and that the server does not show yet. */
 export interface PendingMessage {
-  /** The id of the turn that the message will start; chosen by this client. */
+  /** The id of the turn that the message will begin. The client chooses this id. */
   readonly turnId: string;
-  /** Whether the message is for the running turn; `turnId` is then the message's id. */
+  /** Whether the message is for the running turn. `turnId` is then the id of the message. */
   readonly isSteer?: true | undefined;
   readonly message: string;
-  /** The message's attachments; a file with a local name (`local:…`) is read from `client.files`. */
+  /** The message's attachments. A file with a local name (`local:…`) is read from `client.files`. */
   readonly blocks?: readonly ContentBlock[] | undefined;
   /**
    * `waiting`: the server is unavailable. `failed`: the server refused the message (`error`), and a person must decide
@@ -36,24 +36,24 @@ export interface PendingMessage {
 }
 
 /**
- * All data of one session that a page shows. Immutable. A part that a message does not change stays the same object, so
- * that a renderer can compare by reference.
+ * All data of one session that a page shows. The view is immutable. A part that a message does not change stays the
+ * same object, so that a renderer can compare by reference.
  */
 export interface SessionView {
   readonly sessionId: string;
   /**
-   * `loading`: the session's history has not arrived yet. `failed`: the session cannot be loaded (`problem` has the
-   * reason). `deleted`: the session was deleted.
+   * `loading`: the session's history has not arrived yet. `failed`: the session cannot be loaded, and `problem`
+   * contains the reason. `deleted`: the session was deleted.
    */
   readonly phase: 'loading' | 'ready' | 'failed' | 'deleted';
-  /** The turns, oldest first. */
+  /** The turns, the oldest first. */
   readonly turns: readonly TurnView[];
   readonly pending: readonly PendingMessage[];
   readonly info?: SessionInfo;
   readonly problem?: { code: string; message: string };
   /** The cursor for the next subscription; empty before the first history. */
   readonly cursor: string;
-  /** Whether the server has older pages, and the mark with which the next page is requested. */
+  /** Whether the server has older pages, and the cursor with which the next page is requested. */
   readonly hasMore: boolean;
   readonly before?: string | undefined;
   /** Whether a message did not match this view, so that the client must subscribe again with `cursor`. */

@@ -23,14 +23,14 @@ const two = applySessions(
   [session('a', '1'), session('b', '2'), session('c', '3', '/code/lib')],
 );
 
-it('sessions are listed in their projects, the newest first', () => {
+it('sessions are listed by project, the newest first', () => {
   expect(two.map((project) => [project.name, project.sessions.map((s) => s.sessionId)])).toEqual([
     ['lib', ['c']],
     ['shop', ['b', 'a']],
   ]);
 });
 
-it('a changed session moves up, while other projects stay the same objects', () => {
+it('a changed session moves up, and other projects stay the same objects', () => {
   const next = applySessions(two, [{ ...session('a', '4'), state: 'running' }]);
   expect(next.map((project) => project.name)).toEqual(['shop', 'lib']);
   expect(next[0]?.sessions.map((s) => s.sessionId)).toEqual(['a', 'b']);
@@ -48,7 +48,7 @@ it('if an unknown session is removed, nothing changes', () => {
   expect(applySessions(two, [], ['unknown'])).toBe(two);
 });
 
-it('the server’s own list has the same order', () => {
+it('the server lists sessions in the same order', () => {
   const shuffled = two.toReversed().map((p) => ({ ...p, sessions: p.sessions.toReversed() }));
   expect(sortProjects(shuffled)).toEqual(two);
 });

@@ -1,6 +1,6 @@
 import type { Project, SessionSummary } from '@liminal/protocol';
 
-/** Projects with their sessions, both ordered by their latest activity, newest first. */
+/** Projects with their sessions. Projects and sessions are ordered by their latest activity, the newest first. */
 export type Projects = readonly Project[];
 
 /**

@@ -25,7 +25,7 @@ interface SessionsDeps {
 export class SessionsStore implements Store<SessionsView> {
   readonly subscribe: Store<SessionsView>['subscribe'];
   readonly getSnapshot: Store<SessionsView>['getSnapshot'];
-  /** Emits the ids of deleted sessions before they are removed from the view. */
+  /** Emits the ids of deleted sessions before the view is changed. */
   readonly removed = new Emitter<readonly string[]>();
   readonly #cell = new Cell<SessionsView>({ phase: 'loading', projects: [] });
   readonly #deps: SessionsDeps;
@@ -59,8 +59,8 @@ export class SessionsStore implements Store<SessionsView> {
   }
 
   /**
-   * Reads the whole list again, which includes sessions that agents have stored since the last time. Never rejects: the
-   * view shows a failure, and after a temporary failure the store tries again.
+   * Reads the whole list again, including sessions that agents have stored since the last time. Never rejects: the view
+   * shows a failure, and after a temporary failure the store tries again.
    */
   async refresh(): Promise<void> {
     try {
@@ -74,7 +74,7 @@ export class SessionsStore implements Store<SessionsView> {
         view.phase === 'ready' ? view : { ...view, phase: 'failed', problem },
       );
     }
-    // Subscribes only after reading the list, so that later changes are applied to that list.
+    // Subscribe only after the list was read, so that later changes are applied to that list.
     this.#deps.socket.send({ type: 'sessions:subscribe' });
   }
 }

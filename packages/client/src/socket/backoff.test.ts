@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { backoff } from './backoff.ts';
 
-it('the first retry comes within a quarter of a second', () => {
+it('the first retry begins within a quarter of a second', () => {
   expect(backoff(0, 0.999)).toBeLessThanOrEqual(250);
 });
 
-it('waits grow, are spread over half their length, and are never longer than ten seconds', () => {
+it('the waits between retries grow, vary by half of their length, and are never longer than ten seconds', () => {
   const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.nat(2000), chance, (attempt, random) => {

@@ -1,5 +1,6 @@
-// We use no library, because the known ones (partysocket, reconnecting-websocket) do not notice a half-open connection,
-// and do not retry when the page wakes up. In all other respects, the known libraries do no more than this file.
+// No library is used for the connection, because the known ones (partysocket, reconnecting-websocket) do not notice a
+// half-open connection, and do not retry when the page wakes up. In all other respects, these libraries do no more than
+// this file.
 import { type ClientMessage, ServerMessage } from '@liminal/protocol';
 import { Emitter } from '../emitter.ts';
 import { backoff } from './backoff.ts';
@@ -7,8 +8,8 @@ import { Liveness } from './liveness.ts';
 import { onWake } from './wake.ts';
 
 /**
- * `connecting`: an attempt is in progress. `waiting`: the time before the next attempt. `refused`: the server is
- * available but does not accept this client (no valid sign-in); only `retry` starts a new attempt.
+ * `connecting`: an attempt is in progress. `waiting`: the next attempt is not due yet. `refused`: the server is
+ * available but does not accept this client (no valid sign-in), and only `retry` starts a new attempt.
  */
 export type ConnectionStatus =
   | { state: 'connecting' | 'open' | 'refused' | 'closed' }
@@ -16,18 +17,24 @@ export type ConnectionStatus =
 
 interface LiveSocketOptions {
   open(): WebSocket;
-  /** Called after a failed attempt, because a browser does not report why a WebSocket was refused. */
+  /**
+   * Asks whether the server refuses this client. Called after a failed attempt, because a browser does not report why a
+   * WebSocket was refused.
+   */
   isRefused(): Promise<boolean>;
 }
 
 /**
- * The only connection to the server. The socket reconnects automatically and then emits `opened`, so that the stores
- * subscribe again.
+ * The client's only WebSocket to the server. The socket reconnects automatically and then emits `opened`, so that the
+ * stores subscribe again.
  */
 export class LiveSocket {
   readonly messages = new Emitter<ServerMessage>();
   readonly opened = new Emitter<void>();
-  /** Emitted when an open connection proves to be dead; other connections to the same server may also be dead. */
+  /**
+   * Emitted when an open connection proves to be dead, because other connections to the same server may then also be
+   * dead.
+   */
   readonly wentSilent = new Emitter<void>();
   readonly statusChanged = new Emitter<void>();
   readonly #options: LiveSocketOptions;
@@ -53,7 +60,7 @@ export class LiveSocket {
     return this.#status;
   }
 
-  /** Connects, unless already started. */
+  /** Connects, unless the socket was already started. */
   start(): void {
     if (this.#status.state !== 'closed') return;
     this.#stopListening = onWake(() => this.#wake());
@@ -67,18 +74,18 @@ export class LiveSocket {
     this.#setStatus({ state: 'closed' });
   }
 
-  /** Tries again now, without waiting for the next attempt. */
+  /** Connects now, without waiting until the next attempt is due. */
   retry(): void {
     const { state } = this.#status;
     if (state === 'waiting' || state === 'refused') this.#connect();
   }
 
-  /** Asks the server for a sign of life, because a failed or slow request suggests that the connection is dead. */
+  /** Sends a ping, because a failed or slow request suggests that the connection is dead. */
   check(): void {
     if (this.#status.state === 'open') this.#liveness.check();
   }
 
-  /** Sends a message. Returns false without a connection; the caller must then subscribe again after `opened`. */
+  /** Sends a message. Returns false if there is no connection; the caller must then subscribe again after `opened`. */
   send(message: ClientMessage): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(message));
@@ -98,9 +105,9 @@ export class LiveSocket {
     socket.addEventListener('open', () => this.#onOpen());
     socket.addEventListener('message', (event: MessageEvent<unknown>) => this.#receive(event.data));
     socket.addEventListener('close', () => this.#onClose(socket));
-    // A failed attempt also emits `close`, whose listener handles it.
+    // Ignore the error: a failed attempt also emits `close`, and the listener of `close` handles the failure.
     socket.addEventListener('error', () => undefined);
-    // Abandons the attempt if there is no answer.
+    // The attempt is abandoned if there is no answer.
     this.#liveness.check();
   }
 
@@ -114,7 +121,7 @@ export class LiveSocket {
   #receive(data: unknown): void {
     this.#liveness.onMessage();
     const message = ServerMessage.safeParse(readJson(data));
-    // A newer server may send messages that this page does not know; they are ignored.
+    // A newer server may send messages that this page does not know. Such messages are ignored.
     if (message.success) this.messages.emit(message.data);
   }
 
@@ -143,7 +150,7 @@ export class LiveSocket {
     this.#setStatus({ state: 'refused' });
   }
 
-  /** Detaches the current socket; its later messages are ignored. */
+  /** Detaches the current socket. Messages that it receives later are ignored. */
   #detach(): void {
     clearTimeout(this.#timer);
     this.#liveness.stop();

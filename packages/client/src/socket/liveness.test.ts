@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a silent connection gets a ping, and is closed if there is no answer', () => {
+it('a silent connection receives a ping, and is closed if there is no answer', () => {
   new Liveness(actions).onMessage();
   vi.advanceTimersByTime(20_000);
   expect(actions.ping).toHaveBeenCalledOnce();
@@ -20,7 +20,7 @@ it('a silent connection gets a ping, and is closed if there is no answer', () =>
   expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
-it('any message shows that the connection is alive', () => {
+it('any message proves that the connection is alive', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   vi.advanceTimersByTime(25_000);
@@ -30,7 +30,7 @@ it('any message shows that the connection is alive', () => {
   expect(actions.onDead).not.toHaveBeenCalled();
 });
 
-it('a check sends a ping at once, without waiting for a silence', () => {
+it('a check sends a ping at once, without waiting until the connection is silent', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   liveness.check();
@@ -39,7 +39,7 @@ it('a check sends a ping at once, without waiting for a silence', () => {
   expect(actions.onDead).toHaveBeenCalledOnce();
 });
 
-it('after a stop, nothing happens', () => {
+it('after a stop, no ping is sent and no connection is closed', () => {
   const liveness = new Liveness(actions);
   liveness.onMessage();
   liveness.stop();

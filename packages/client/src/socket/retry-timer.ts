@@ -1,6 +1,6 @@
 import { backoff } from './backoff.ts';
 
-/** Retries an action after a failure until it succeeds; each wait is longer than the one before. */
+/** Retries an action after each failure until the action succeeds. Each wait is longer than the wait before. */
 export class RetryTimer {
   readonly #action: () => void;
   #attempt = 0;
@@ -10,7 +10,7 @@ export class RetryTimer {
     this.#action = action;
   }
 
-  /** Schedules the next attempt; until that attempt, further calls have no effect. */
+  /** Schedules the next attempt. Until that attempt begins, further calls have no effect. */
   schedule(): void {
     this.#timer ??= setTimeout(
       () => {
@@ -21,13 +21,13 @@ export class RetryTimer {
     );
   }
 
-  /** Cancels the scheduled attempt, because the action runs now or is not needed any more. */
+  /** Cancels the scheduled attempt, because the action runs now or is no longer needed. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Resets the wait to its first length, after a success. */
+  /** After a success, resets the wait to its first length. */
   reset(): void {
     this.cancel();
     this.#attempt = 0;

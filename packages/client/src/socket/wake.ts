@@ -1,6 +1,7 @@
 /**
- * Calls back when the connection should be checked or retried: the network is gone or back (a server on this computer
- * needs no network), or the page is visible again or restored from the browser's back-forward cache. Never outside browsers. Returns a function that removes the callback.
+ * Calls `callback` when the connection should be checked or retried: the network is gone or back (a server on this
+ * computer needs no network), or the page is visible again or was restored from the browser's back-forward cache.
+ * Outside of browsers, never calls it. Returns a function that removes the callback.
  */
 export function onWake(callback: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;

@@ -3,6 +3,7 @@ import { maxDepth, withinDepth } from '../depth.ts';
 import { LiminalError } from '../errors.ts';
 import { type EventDraft, stampEvent, type StreamEvent } from '../events.ts';
 import type { OutputItem } from '../items.ts';
+import { LineSplitter } from '../line-splitter.ts';
 import type { Response } from '../response.ts';
 import { writeTraceparent } from '../trace-context.ts';
 import {
@@ -196,22 +197,18 @@ async function* splitLines(
   max: (line: number) => number,
   tooLong: (line: number) => Error,
 ): AsyncGenerator<string, void> {
-  let parts: string[] = [];
-  let length = 0;
+  const lines = new LineSplitter();
   let number = 1;
-  const take = (part: string): void => {
-    length += part.length;
-    if (length > max(number)) throw tooLong(number);
-    parts.push(part);
+  const checked = (line: string): string => {
+    if (line.length > max(number)) throw tooLong(number);
+    return line;
   };
   for await (const piece of text) {
-    let from = 0;
-    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
-      take(piece.slice(from, end));
-      yield parts.join('');
-      [parts, length, number, from] = [[], 0, number + 1, end + 1];
+    for (const line of lines.push(piece)) {
+      yield checked(line);
+      number += 1;
     }
-    if (from < piece.length) take(piece.slice(from));
+    checked(lines.rest);
   }
-  if (length > 0) yield parts.join('');
+  if (lines.rest !== '') yield lines.rest;
 }

@@ -2,11 +2,11 @@
  * Makes events for a finished run whose own events are no longer stored, so that the run can be replayed. A run has the
  * times at which its items began and ended, but not the times at which their texts grew, so the texts grow evenly.
  */
-import { type EventPayload, ItemStartPayload, stampEvent, type StreamEvent } from '../events.ts';
+import { type EventPayload, stampEvent, type StreamEvent } from '../events.ts';
 import { itemText, withText } from '../folds/item-text.ts';
 import type { OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
-import { withoutUndefined } from '../folds/start-item.ts';
+import { itemStart, withoutUndefined } from '../folds/start-item.ts';
 
 /** An item gets one piece of text for each PIECE_MS (ms) of its time, but at most PIECES_MAX pieces. */
 const pieceMs = 100;
@@ -78,29 +78,14 @@ function itemEvents(item: OutputItem, from: number, to: number): Timed[] {
     at: from + Math.round(((to - from) * (index + 1)) / (pieces.length + 1)),
     payload: { type: 'item_delta', itemId: item.id, deltaContent },
   }));
-  const start: Timed = { at: from, payload: startOfItem(item) };
+  const origin = item.type === 'reasoning' ? item.origin : undefined;
+  const start = { at: from, payload: { origin, ...itemStart(withText(item, '')) } };
   if (item.endedAt === undefined) return [start, ...grown];
   return [
     start,
     ...grown,
     { at: to, payload: { type: 'item_done', itemId: item.id, finalItem: withoutTimes(item) } },
   ];
-}
-
-/**
- * The event that starts the item, with all fields that a start can have; the other fields are in the event that ends
- * the item.
- */
-function startOfItem(item: OutputItem): EventPayload {
-  const speaks = item.type === 'message' || item.type === 'reasoning';
-  return ItemStartPayload.parse({
-    ...withText(item, ''),
-    ...(item.type === 'script_execution_output' && { callId: item.scriptId }),
-    type: 'item_start',
-    itemId: item.id,
-    itemType: item.type,
-    origin: speaks ? item.origin : undefined,
-  });
 }
 
 /** The item without its times, because the fold sets them. */

@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(shownLast([say.call('call', 'Bash'), say.delta('call', '{"a":1}')], live)).toEqual([]);
   });
 
-  test('is shown to readers without deltas again only at its end', () => {
+  test('is shown a second time only at its end, to readers that get no deltas', () => {
     expect(shownLast([...running, say.delta('out', 'a')])).toEqual([]);
     expect(shownLast([...running, patch('out', { blocks })])).toEqual([]);
   });

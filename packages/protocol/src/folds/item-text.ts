@@ -1,49 +1,16 @@
 /** The text of an item: the only field that deltas extend; its name depends on the item's type. */
-import type { OutputItem } from '../items.ts';
+import { type OutputItem, textKeys } from '../items.ts';
 
 /** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */
 export function itemText(item: OutputItem): string {
-  switch (item.type) {
-    case 'message':
-    case 'reasoning':
-      return item.content;
-    case 'function_call':
-      return item.arguments;
-    case 'function_call_output':
-      return item.output;
-    case 'script_execution':
-      return item.code;
-    case 'script_execution_output':
-      return item.result;
-    case 'error':
-      return item.message;
-    case 'plan':
-    case 'file_changes':
-    case 'approval':
-      return '';
-  }
+  const [key] = textKeys[item.type];
+  const text: unknown = key && Reflect.get(item, key);
+  return typeof text === 'string' ? text : '';
 }
 
 export function withText(item: OutputItem, text: string): OutputItem {
-  switch (item.type) {
-    case 'message':
-    case 'reasoning':
-      return { ...item, content: text };
-    case 'function_call':
-      return { ...item, arguments: text };
-    case 'function_call_output':
-      return { ...item, output: text };
-    case 'script_execution':
-      return { ...item, code: text };
-    case 'script_execution_output':
-      return { ...item, result: text };
-    case 'error':
-      return { ...item, message: text };
-    case 'plan':
-    case 'file_changes':
-    case 'approval':
-      return item;
-  }
+  const [key] = textKeys[item.type];
+  return key === undefined ? item : { ...item, [key]: text };
 }
 
 /** Whether an item has anything to show: text or blocks. */

@@ -1,10 +1,9 @@
 /** The upsert of a view (seed 000, Upsert Object), equal for live and stored turns. */
 import { cutDepth } from '../depth.ts';
-import type { AskedCall } from '../content.ts';
-import type { OutputItem } from '../items.ts';
+import { type AskedCall, type OutputItem, shownFields } from '../items.ts';
 import { hasMoreValues } from '../json-marks.ts';
 import type { ShownCall, UpsertObject } from '../upserts.ts';
-import { hasContent } from './item-text.ts';
+import { hasContent, itemText } from './item-text.ts';
 import type { AnswerItem } from './pair-answers.ts';
 import { withoutUndefined } from './start-item.ts';
 import type { Progress, View } from './views.ts';
@@ -53,25 +52,19 @@ type UpsertContent<T = UpsertObject> = T extends UpsertObject
 function contentOf({ item, answer }: View, progress: Progress, providerId: string): UpsertContent {
   switch (item.type) {
     case 'message':
-      return {
-        type: 'message',
-        content: item.content,
-        origin: item.origin,
-        blocks: item.blocks,
-        delivery: item.delivery,
-      };
+      return { type: 'message', ...shownFields(item) };
     case 'reasoning':
-      return { type: 'thinking', content: item.content, providerId };
+      return { type: 'thinking', ...shownFields(item), providerId };
     case 'function_call':
     case 'script_execution':
-      return { ...callContent(item, progress), ...answerContent(item, answer) };
+      return { ...callContent(item, progress), ...answerContent(answer) };
     case 'function_call_output':
     case 'script_execution_output':
-      return { ...unknownCall(item), ...answerContent(undefined, item) };
+      return { ...unknownCall(item), ...answerContent(item) };
     case 'plan':
-      return { type: 'plan', entries: item.entries };
+      return { type: 'plan', ...shownFields(item) };
     case 'file_changes':
-      return { type: 'file_changes', diffs: item.diffs };
+      return { type: 'file_changes', ...shownFields(item) };
     case 'approval':
       return approvalContent(item, progress);
     case 'error':
@@ -96,29 +89,15 @@ function callContent(
     toolName: item.name,
     toolArguments: toolArgumentsOf(item, isComplete),
     callId: item.callId,
-    title: item.title,
-    kind: item.kind,
-    locations: item.locations,
-    diffs: item.diffs,
+    ...shownFields(item),
   };
 }
 
 /** The fields of an answer; no fields for an answer that has begun but has no content. */
-function answerContent(
-  call: OutputItem | undefined,
-  answer: AnswerItem | undefined,
-): Partial<ToolCallContent> {
+function answerContent(answer: AnswerItem | undefined): Partial<ToolCallContent> {
   if (!answer || (answer.endedAt === undefined && !hasContent(answer))) return {};
   const ended = answer.endedAt !== undefined && { toolOutputIsError: !answer.success };
-  if (answer.type === 'script_execution_output') return { toolOutput: answer.result, ...ended };
-  const callDiffs = call?.type === 'function_call' ? call.diffs : undefined;
-  return {
-    toolOutput: answer.output,
-    ...ended,
-    diffs: answer.diffs ?? callDiffs,
-    outputBlocks: answer.blocks,
-    exitCode: answer.exitCode,
-  };
+  return { toolOutput: itemText(answer), ...ended, ...shownFields(answer) };
 }
 
 /** The content of an answer to an unknown call (TC-3.3g). */
@@ -128,15 +107,12 @@ function unknownCall(answer: AnswerItem): ToolCallContent {
 }
 
 function approvalContent(item: ItemOf<'approval'>, progress: Progress): UpsertContent {
-  const { approvalId, title, askedBy, description, callId, options, form, editable, deadline } =
-    item;
+  const { approvalId } = item;
   const ended = progress.status === 'open' ? undefined : ({ outcome: 'cancelled' } as const);
   const outcome = item.outcome ?? ended;
-  const about = { approvalId, title, askedBy, description, callId };
-  const question = { ...about, options, form, editable, deadline };
   const asked = item.asked && withoutUndefined(shownCall(item.asked));
   const earlier = item.earlier && withoutUndefined(shownCall(item.earlier));
-  return { type: 'approval', ...question, asked, earlier, outcome };
+  return { type: 'approval', approvalId, ...shownFields(item), asked, earlier, outcome };
 }
 
 function shownCall(call: AskedCall): ShownCall;

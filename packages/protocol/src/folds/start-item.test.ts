@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ItemStartPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
-import { patchItem, startItem } from './start-item.ts';
+import { itemStart, patchItem, startItem } from './start-item.ts';
 
 const startedAt = '2026-01-01T00:00:00.000Z';
 const start = (fields: Omit<ItemStartPayload, 'type' | 'itemId'>) =>
@@ -31,7 +31,7 @@ describe('an item whose start has only a type has only required fields', () => {
   });
 });
 
-describe('an item has the fields of its start', () => {
+describe('an item has the fields of its start, and its start can be made from the item', () => {
   test.each<[Omit<ItemStartPayload, 'type' | 'itemId'>, object]>([
     [
       { itemType: 'message', origin: 'user', parentCallId: 'p' },
@@ -72,6 +72,9 @@ describe('an item has the fields of its start', () => {
     ],
   ])('%j', (told, fields) => {
     expect(start(told)).toMatchObject(fields);
+    const { initialContent: _, ...known } = told;
+    const item = start(known);
+    expect(startItem(itemStart(item), startedAt)).toStrictEqual(item);
   });
 });
 

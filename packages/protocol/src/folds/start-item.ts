@@ -1,88 +1,89 @@
-/** Creates an item from its `item_start`. */
+/** Creates an item from its `item_start`, and the `item_start` of an item. */
 import type { ItemStartPayload } from '../events.ts';
-import type { ItemPatch, OutputItem } from '../items.ts';
+import {
+  type ItemPatch,
+  type ItemType,
+  type OutputItem,
+  patchKeys,
+  startKeys,
+  textKeys,
+} from '../items.ts';
+import { itemText } from './item-text.ts';
 
 /**
  * Returns the started item. `startedAt` is ISO 8601 UTC. If the start lacks an id that its type needs (a call's, an
  * approval's), the item's own id stands in until the item is done.
  */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
-  const text = payload.initialContent ?? '';
-  const base = withoutUndefined({
-    id: payload.itemId,
-    correlationId: payload.correlationId,
-    parentCallId: payload.parentCallId,
-    startedAt,
-  });
-  const callId = payload.callId || payload.itemId;
-  switch (payload.itemType) {
+  const { itemId: id, itemType } = payload;
+  const fields = pickDefined(payload, startKeys[itemType]);
+  return { id, startedAt, ...emptyItem(payload), ...fields };
+}
+
+/** The item with the fields that its type needs but its start may lack. */
+function emptyItem(start: ItemStartPayload) {
+  const { itemId: id, itemType: type, initialContent: text = '', origin } = start;
+  const callId = start.callId || id;
+  switch (type) {
     case 'message':
-      return withoutUndefined({
-        ...base,
-        type: 'message',
-        content: text,
-        origin: payload.origin ?? 'agent',
-        delivery: payload.delivery,
-        compaction: payload.compaction,
-      });
-    case 'reasoning': {
-      const origin = payload.origin === 'system' ? 'system' : 'agent';
-      return { ...base, type: 'reasoning', content: text, origin };
-    }
+      return { type, content: text, origin: origin ?? 'agent' } as const;
+    case 'reasoning':
+      return { type, content: text, origin: origin === 'system' ? origin : 'agent' } as const;
     case 'function_call':
-      return withoutUndefined({
-        ...base,
-        type: 'function_call',
-        name: payload.name ?? '',
-        arguments: payload.arguments ?? text,
-        callId,
-        origin: 'agent',
-        title: payload.title,
-        kind: payload.kind,
-        locations: payload.locations,
-      });
+      return { type, name: '', arguments: text, callId, origin: 'agent' } as const;
     case 'function_call_output':
-      return {
-        ...base,
-        type: 'function_call_output',
-        callId,
-        output: text,
-        success: true,
-        origin: 'system',
-      };
+      return { type, callId, output: text, success: true, origin: 'system' } as const;
     case 'script_execution':
-      return { ...base, type: 'script_execution', code: payload.code ?? text, origin: 'agent' };
+      return { type, code: text, origin: 'agent' } as const;
     case 'script_execution_output':
       return {
-        ...base,
-        type: 'script_execution_output',
+        type,
         scriptId: callId,
         result: text,
         success: true,
         origin: 'script_harness',
-      };
+      } as const;
     case 'error':
-      return { ...base, type: 'error', code: 'UNKNOWN_ERROR', message: text, origin: 'system' };
+      return { type, code: 'UNKNOWN_ERROR', message: text, origin: 'system' } as const;
     case 'plan':
-      return { ...base, type: 'plan', entries: payload.entries ?? [] };
+      return { type, entries: [] };
     case 'file_changes':
-      return { ...base, type: 'file_changes', diffs: payload.diffs ?? [] };
+      return { type, diffs: [] };
     case 'approval':
-      return withoutUndefined({
-        ...base,
-        type: 'approval',
-        approvalId: payload.approvalId || payload.itemId,
-        title: payload.title ?? '',
-        askedBy: payload.askedBy,
-        description: payload.description,
-        callId: payload.callId,
-        options: payload.options ?? [],
-        form: payload.form,
-        editable: payload.editable,
-        deadline: payload.deadline,
-        asked: payload.asked,
-        earlier: payload.earlier,
-      });
+      return { type, approvalId: start.approvalId || id, title: '', options: [] };
+  }
+}
+
+/** Returns the start of an item, with all fields that a start can have; of the text, only arguments and code. */
+export function itemStart(item: OutputItem): ItemStartPayload {
+  const { id: itemId, type: itemType } = item;
+  const [emptyText] = itemText(item) === '' ? textKeys[itemType] : [];
+  const keys = startKeys[itemType].filter((key) => key !== emptyText);
+  const fields = pickDefined<StartFields>(item, keys);
+  return { type: 'item_start', itemId, itemType, ...fields, ...ownStartFields(item) };
+}
+
+type StartFields = Pick<ItemStartPayload, (typeof startKeys)[ItemType][number]>;
+
+/** The fields that a start has under another name, or only for some types. */
+function ownStartFields(item: OutputItem): Partial<ItemStartPayload> {
+  switch (item.type) {
+    case 'message':
+      return { origin: item.origin };
+    case 'function_call':
+    case 'function_call_output':
+      return { callId: item.callId };
+    case 'script_execution_output':
+      return { callId: item.scriptId };
+    case 'approval':
+      return { approvalId: item.approvalId };
+    case 'reasoning':
+      return item.origin === 'system' ? { origin: item.origin } : {};
+    case 'script_execution':
+    case 'error':
+    case 'plan':
+    case 'file_changes':
+      return {};
   }
 }
 
@@ -91,25 +92,17 @@ export function startItem(payload: ItemStartPayload, startedAt: string): OutputI
  * its text.
  */
 export function patchItem(item: OutputItem, patch: ItemPatch): OutputItem {
-  const { raw, title, kind, locations, diffs, blocks, entries } = patch;
-  switch (item.type) {
-    case 'message':
-      return { ...item, ...withoutUndefined({ raw, blocks }) };
-    case 'function_call':
-      return { ...item, ...withoutUndefined({ raw, title, kind, locations, diffs }) };
-    case 'function_call_output':
-      return { ...item, ...withoutUndefined({ raw, blocks, diffs }) };
-    case 'plan':
-      return { ...item, ...withoutUndefined({ raw }), entries: entries ?? item.entries };
-    case 'file_changes':
-      return { ...item, ...withoutUndefined({ raw }), diffs: diffs ?? item.diffs };
-    case 'reasoning':
-    case 'script_execution':
-    case 'script_execution_output':
-    case 'error':
-    case 'approval':
-      return { ...item, ...withoutUndefined({ raw }) };
-  }
+  return { ...item, ...pickDefined(patch, patchKeys[item.type]) };
+}
+
+/** Returns the fields with these keys that are not undefined. */
+export function pickDefined<T extends object, K extends keyof T = keyof T>(
+  from: T,
+  keys: readonly K[],
+): Partial<Pick<T, K>> {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const key of keys) if (from[key] !== undefined) picked[key] = from[key];
+  return picked;
 }
 
 /**

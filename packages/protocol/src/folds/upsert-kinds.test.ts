@@ -316,6 +316,29 @@ describe('items beyond text and tools', () => {
     });
   });
 
+  it('shows the fields of a call and of its answer', () => {
+    const shown = {
+      title: 'Run ls',
+      kind: 'execute' as const,
+      locations: [{ path: '/a', line: 3 }],
+      diffs: [{ path: '/a', newText: 'b' }],
+    };
+    const blocks = [{ type: 'resource_link' as const, uri: 'file:///a', name: 'a' }];
+    const result = { output: 'a', success: false, exitCode: 1, durationMs: 20, blocks };
+    const call = { id: 'call', callId: 'c', name: 'Bash', arguments: '{}', ...shown };
+    const answer = { id: 'out', callId: 'c', ...result };
+    const ends = [
+      { type: 'function_call', origin: 'agent', ...call },
+      { type: 'function_call_output', origin: 'system', ...answer },
+    ] as const;
+    const { upserts } = foldRun(
+      ends.map((finalItem) => ({ type: 'item_done', itemId: finalItem.id, finalItem })),
+    );
+    const { exitCode, durationMs } = result;
+    const output = { toolOutput: 'a', toolOutputIsError: true, outputBlocks: blocks };
+    expect(upserts.at(-1)).toMatchObject({ ...shown, ...output, exitCode, durationMs });
+  });
+
   it('has the call of the subagent to which an item belongs', () => {
     const start: EventPayload = {
       type: 'item_start',

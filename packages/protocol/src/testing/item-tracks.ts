@@ -133,6 +133,7 @@ function answerTrack(answer: Answer, callId: string): EventPayload[] {
     success,
     origin: 'system',
     exitCode: success ? 0 : 1,
+    durationMs: 12,
   };
   if (!started) return [{ type: 'item_done', itemId: id, finalItem }];
   return [

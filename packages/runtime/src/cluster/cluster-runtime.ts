@@ -21,13 +21,13 @@ import type {
   Subscription,
 } from '../api.ts';
 import { storeBlocks } from '../blobs/index.ts';
+import { CommandRequest, type Commands, forwardCommands, readAnswer } from '../commands.ts';
 import { subscribeWhenFound } from '../subscribers/index.ts';
 import type { PageOptions } from '../history/index.ts';
 import { enabledArchive } from '../enabled-archive.ts';
 import type { Roots } from '../roots.ts';
 import { type RuntimeOptions, SessionRuntime } from '../runtime.ts';
 import { defaultSettings } from '../settings.ts';
-import { CommandRequest, type Commands, forwardCommands } from './commands.ts';
 import { Messenger } from './messenger.ts';
 import { OwnedSessions } from './owned-sessions.ts';
 import { Ownership, ttlShare } from './ownership.ts';
@@ -163,7 +163,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
       ownership: this.#ownership,
       owned: this.#owned,
       messenger: this.#messenger,
-      runtime: this.#own,
+      run: async (request) => this.#own.run(request),
     });
     this.#followedSessions = new FollowedSessions({
       storage,
@@ -281,7 +281,9 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
    * so that a retry does not send or fork twice.
    */
   #commands(): Commands {
-    const commands = forwardCommands(async (request) => this.#router.run(request));
+    const commands = forwardCommands(async (request) =>
+      readAnswer(request, await this.#router.run(request)),
+    );
     return {
       ...commands,
       send: async (sessionId, message, turnId = randomUUID(), extras = {}) =>

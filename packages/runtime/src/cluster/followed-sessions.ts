@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LruMap } from '@liminal/protocol';
 import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
@@ -30,7 +31,7 @@ interface FollowedSessionsOptions {
 }
 
 interface FollowedSessionsEvents {
-  /** A session's owner has posted its state. */
+  /** The owner of a session has posted the session's state. */
   posted: [PostedState];
   /** A session has been deleted. */
   deleted: [sessionId: string];
@@ -51,7 +52,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
   /** The newest fencing token of each session's postings; the session that was posted last is at the end. */
-  readonly #fences = new Map<string, number>();
+  readonly #fences = new LruMap<string, number>(fencesMax);
   readonly #closing = new AbortController();
   #unsubscribe: Unsubscribe[] = [];
 
@@ -176,10 +177,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     if (fence === undefined) return false;
     const { sessionId } = info.session;
     if (fence < (this.#fences.get(sessionId) ?? 0)) return true;
-    this.#fences.delete(sessionId);
     this.#fences.set(sessionId, fence);
-    const [oldest] = this.#fences.keys();
-    if (this.#fences.size > fencesMax && oldest !== undefined) this.#fences.delete(oldest);
     return false;
   }
 

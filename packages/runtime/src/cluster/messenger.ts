@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withRetries } from '@liminal/protocol';
 import type { Inboxes, Unsubscribe } from '@liminal/storage';
 import { z } from 'zod';
 import { errorCode, errorMessage, reported } from '../errors.ts';
@@ -118,15 +119,13 @@ export class Messenger {
   async #reply(to: string, message: PeerMessage): Promise<void> {
     const { signal } = this.#closing;
     const deadline = performance.now() + replyMs;
-    for (;;) {
-      try {
-        await this.#send(to, message);
-        return;
-      } catch (error) {
+    await withRetries(
+      async () => this.#send(to, message),
+      async (error) => {
         if (signal.aborted || performance.now() > deadline) throw error;
         await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
-      }
-    }
+      },
+    );
   }
 
   #settle(message: Exclude<PeerMessage, { kind: 'ask' }>): void {

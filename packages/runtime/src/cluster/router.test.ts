@@ -1,7 +1,7 @@
 import { LiminalError } from '@liminal/protocol';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { CommandRequest, Commands } from './commands.ts';
+import type { CommandRequest } from '../commands.ts';
 import { NotListeningError, type Messenger } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
 import { Ownership } from './ownership.ts';
@@ -32,16 +32,10 @@ function openRouter() {
     onLost: () => {},
     onTrouble: () => {},
   });
-  const perform = async (...call: unknown[]) => {
-    steps.push(call.join(' '));
+  const run = async ({ command, sessionId, args }: CommandRequest) => {
+    steps.push([command, sessionId, ...args].join(' '));
     return results.shift()?.();
   };
-  const runtime = {
-    cancel: async (...args: unknown[]) => perform('cancel', ...args),
-    kill: async (...args: unknown[]) => perform('kill', ...args),
-    stopTask: async (...args: unknown[]) => perform('stopTask', ...args),
-    rename: async (...args: unknown[]) => perform('rename', ...args),
-  } as unknown as Commands;
   const owned = {
     act: async (_: string, step: () => Promise<unknown>) =>
       (await ownership.take(sessionId)) && { value: await step() },
@@ -54,7 +48,7 @@ function openRouter() {
       return (fates.shift() ?? (async () => 'answer'))(signal);
     },
   } as unknown as Messenger;
-  const router = new Router({ ownership, owned, messenger, runtime });
+  const router = new Router({ ownership, owned, messenger, run });
   const takeByOther = async (holder = 'b') =>
     leases.acquire(`session:${sessionId}`, holder, 1_000_000);
   const breakLeases = (renew: () => Promise<boolean>) => {

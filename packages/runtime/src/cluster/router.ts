@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
 import { errors } from '../errors.ts';
-import { type CommandRequest, type Commands, runCommand } from './commands.ts';
+import { type CommandRequest, type RunCommand, runCommand } from '../commands.ts';
 import { type Messenger, NotListeningError } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
 import type { Ownership } from './ownership.ts';
@@ -10,8 +10,8 @@ interface RouterOptions {
   ownership: Ownership;
   owned: OwnedSessions;
   messenger: Messenger;
-  /** The runtime of the sessions that this server owns. */
-  runtime: Commands;
+  /** Runs a command for a session that this server owns. */
+  run: RunCommand;
 }
 
 /** How long a command may take, in ms; some commands include an agent's start. */
@@ -73,7 +73,7 @@ export class Router {
    * Throws `STALE_OWNER` if another server has taken the session since, for example while this server was suspended.
    */
   async #perform(request: CommandRequest): Promise<unknown> {
-    const { ownership, runtime } = this.#options;
+    const { ownership, run } = this.#options;
     const { sessionId, command } = request;
     const isOurs = ownership.holds(sessionId).catch((error: unknown) => {
       // Users can stop a turn even while Redis is unreachable.
@@ -81,7 +81,7 @@ export class Router {
       throw error;
     });
     if (!(await isOurs)) throw errors.STALE_OWNER.givenUp();
-    return runCommand(runtime, request);
+    return runCommand(run, request);
   }
 
   async #here(

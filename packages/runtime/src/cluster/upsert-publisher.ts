@@ -15,6 +15,7 @@ import {
   onEpoch,
   resumeUpsertFold,
   startUpsertFold,
+  withRetries,
 } from '@liminal/protocol';
 import type { UpsertMessage } from '@liminal/storage';
 import type { UpsertSettings } from '../settings.ts';
@@ -156,14 +157,13 @@ export class UpsertPublisher {
 
   async #try(message: UpsertMessage, retries: number): Promise<void> {
     const { publish, settings } = this.#options;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await publish(message);
-      } catch (error) {
-        if (attempt >= retries || this.#closing.signal.aborted) throw error;
-        await this.#wait(Math.min(settings.retryBaseMs * 2 ** attempt, settings.retryMaxMs));
-      }
-    }
+    await withRetries(
+      async () => publish(message),
+      async (error, attempts) => {
+        if (attempts > retries || this.#closing.signal.aborted) throw error;
+        await this.#wait(Math.min(settings.retryBaseMs * 2 ** (attempts - 1), settings.retryMaxMs));
+      },
+    );
   }
 
   /** Waits `ms`, or until the publisher closes. */

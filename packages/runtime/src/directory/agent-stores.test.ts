@@ -1,5 +1,5 @@
 import type { CliProvider, StoredSession } from '@liminal/agents';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { AgentStores } from './agent-stores.ts';
 import type { SessionListStorage } from './listed-sessions.ts';
 
@@ -76,7 +76,7 @@ test('a slow store delays no other list, and is listed once it has been read', a
   expect(found).toEqual(['a']);
 
   slow.resolve([stored('b')]);
-  await vi.waitFor(() => expect(found).toEqual(['a', 'b']));
+  await expect.poll(() => found).toEqual(['a', 'b']);
 });
 
 test('a store that cannot be read is reported, and the others are read', async () => {
@@ -133,9 +133,9 @@ test('a running agent’s list replaces its earlier list', async () => {
   expect(idsOf(await agentStores.list())).toEqual(['old']);
 
   one.state.runs = true;
-  await vi.waitFor(async () => expect(idsOf(await agentStores.list())).toEqual(['new']));
+  await expect.poll(async () => idsOf(await agentStores.list())).toEqual(['new']);
   one.state.runs = false;
-  await vi.waitFor(async () => expect(idsOf(await agentStores.list())).toEqual(['new']));
+  await expect.poll(async () => idsOf(await agentStores.list())).toEqual(['new']);
   expect(one.state.starts).toBe(0);
 });
 

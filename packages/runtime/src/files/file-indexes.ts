@@ -1,3 +1,4 @@
+import { LruMap } from '@liminal/protocol';
 import { FileIndex } from './file-index.ts';
 import type { Listing } from './list-files.ts';
 
@@ -16,7 +17,7 @@ interface TimedIndex {
 
 /** The files of the most recently requested folders. One scan of a folder serves all requests during it. */
 export class FileIndexes {
-  readonly #indexes = new Map<string, TimedIndex>();
+  readonly #indexes = new LruMap<string, TimedIndex>(foldersMax);
   readonly #now: () => number;
 
   /** @param now - The current time in ms. */
@@ -29,11 +30,8 @@ export class FileIndexes {
     const known = this.#indexes.get(folder);
     const isFresh = known !== undefined && known.until > this.#now();
     const entry = isFresh ? known : this.#scan(folder, list);
-    // Moves the folder to the end: it was requested last.
-    this.#indexes.delete(folder);
+    // Makes the folder the newest: it was requested last.
     this.#indexes.set(folder, entry);
-    const [oldest] = this.#indexes.keys();
-    if (this.#indexes.size > foldersMax && oldest !== undefined) this.#indexes.delete(oldest);
     return entry.index;
   }
 

@@ -42,8 +42,8 @@ export interface OutsideCallKeys {
 }
 
 /**
- * The keys to look up beyond the edges, for the items known so far: the items of the page, and the items found beyond
- * its edges. A found call may belong to another call, so the caller looks up keys until no new keys appear.
+ * The keys to look up beyond the page's edges, for all items known so far: those of the page, and those already found
+ * beyond its edges. A found call may belong to another call, so the caller looks up keys until no new keys appear.
  */
 export function keysBeyond(known: readonly PlacedItem[], { from, to }: PageEdges): OutsideCallKeys {
   const beyond: OutsideCallKeys = { before: new Set(), from: new Set() };

@@ -17,4 +17,4 @@ export type { Cluster, SessionOptions, SharedSession } from './session-options.t
 export { type NewRecord, sessionName, newRecord, summarize } from './session-record.ts';
 export { assertTakesDirectories } from './session-agent.ts';
 export { SessionListSubscribers } from './session-list-subscribers.ts';
-export { type MessageExtras, Session } from './session.ts';
+export { Session } from './session.ts';

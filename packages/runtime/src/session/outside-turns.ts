@@ -149,7 +149,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether a mark comes from a change by Liminal; a mark is a time. */
+  /** Whether Liminal itself made the change at the time of this mark. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }

@@ -7,6 +7,7 @@ import type {
   EventDraft,
   ApprovalAnswer,
   AsideResult,
+  BackgroundBody,
   ContentBlock,
   DirectoriesBody,
   DirectoriesResult,
@@ -31,6 +32,7 @@ import type {
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
 import { storeBlocks } from '../blobs/index.ts';
+import type { SessionCommands } from '../commands.ts';
 import { Approvals } from './approvals.ts';
 import { errors, errorCode, errorMessage } from '../errors.ts';
 import { hasBegun, HistoryReader, findSteeredTurn } from '../history/index.ts';
@@ -58,16 +60,25 @@ const paused = { queuePaused: true };
 const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
 
 /** The attachments and the trace context of a message. */
-export interface MessageExtras {
+interface MessageExtras {
   blocks?: ContentBlock[] | undefined;
   /** The trace context of the request that sent the message. */
   traceContext?: TraceContext | undefined;
 }
 
+interface CommandOption {
+  /** If true, a message that begins with `!` is run as a command; if false, the `!` is escaped. */
+  runCommand?: boolean | undefined;
+}
+
+/** Puts a space before a leading `!`, so that no agent runs a message from a program as a command. */
+const escapeCommand = (message: string, { runCommand = false }: CommandOption): string =>
+  message.startsWith('!') && !runCommand ? ` ${message}` : message;
+
 /**
  * One conversation: its queue, its agent, and the path of the agent's output to the log, the subscribers and history.
  */
-export class Session {
+export class Session implements SessionCommands {
   readonly sessionId: string;
   readonly localSubscribers: LocalSubscribers;
   readonly history: HistoryReader;
@@ -206,7 +217,7 @@ export class Session {
     await this.#record.update({ active: true });
     const wasAlive = this.isAlive;
     if (this.isIdle) await this.#catchUp();
-    if (wasAlive) this.prewarm();
+    if (wasAlive) await this.prewarm();
     await this.resume();
   }
 
@@ -223,8 +234,8 @@ export class Session {
     await this.#record.update({ awaits: false, ...(isInterrupted && { interrupted: true }) });
   }
 
-  /** Starts the agent before the next message, if that saves time. */
-  prewarm(): void {
+  /** Starts the agent before the next message, if that saves time; does not wait for the start. */
+  async prewarm(): Promise<void> {
     if (this.record.importedFrom || !this.#agent.prewarms || this.isAlive) return;
     this.#agent
       .start()
@@ -235,12 +246,13 @@ export class Session {
   async send(
     message: string,
     turnId: string = randomUUID(),
-    extras: MessageExtras = {},
+    extras: MessageExtras & CommandOption = {},
   ): Promise<SendResult> {
     if (this.#isEnding) throw errors.SESSION_NOT_FOUND.deleted(this.sessionId);
     this.assertCanContinue();
     await this.resume();
-    return this.#queue.send(await this.#toUserMessage(message, extras), turnId);
+    const text = escapeCommand(message, extras);
+    return this.#queue.send(await this.#toUserMessage(text, extras), turnId);
   }
 
   /**
@@ -262,9 +274,10 @@ export class Session {
   /** If `blocks` is undefined, the message keeps its attachments. */
   async editQueued(
     turnId: string,
-    message: string,
-    blocks?: readonly ContentBlock[],
+    edited: string,
+    { blocks, ...option }: Pick<MessageExtras, 'blocks'> & CommandOption = {},
   ): Promise<void> {
+    const message = escapeCommand(edited, option);
     const storedBlocks = blocks && (await this.#storeBlocks(blocks));
     const left =
       storedBlocks ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
@@ -316,7 +329,7 @@ export class Session {
   }
 
   /** Ends the running turn as complete, if its id matches. Throws `NOTHING_TO_END`. */
-  async notify({ turnId, agentTurnId }: NotifyBody): Promise<NotifyResult> {
+  async notify({ turnId, agentTurnId }: NotifyBody = {}): Promise<NotifyResult> {
     const turn = this.#turns.current;
     if (!turn || turn.isOver) throw errors.NOTHING_TO_END.noTurn();
     const isMeant =
@@ -387,7 +400,7 @@ export class Session {
     if (turn) await Promise.race([turn.ended, setTimeout(endWaitMs)]);
   }
 
-  async background(callId?: string): Promise<void> {
+  async background({ callId }: BackgroundBody = {}): Promise<void> {
     await this.#agent.background(callId);
   }
 
@@ -424,7 +437,10 @@ export class Session {
   }
 
   /** Throws `PROJECT_DIR_…`, `NOT_SUPPORTED`, `TURN_IN_PROGRESS`, `INVALID_OPTION`. */
-  async changeDirectories({ add = [], remove = [] }: DirectoriesBody): Promise<DirectoriesResult> {
+  async changeDirectories({
+    add = [],
+    remove = [],
+  }: DirectoriesBody = {}): Promise<DirectoriesResult> {
     this.assertCanContinue();
     const { projectDir, additionalDirectories: before = [] } = this.record;
     const kept = before.filter((each) => !remove.includes(each));
@@ -450,7 +466,7 @@ export class Session {
    */
   async rewind(
     turnId: string,
-    { scope = 'files', dryRun = false }: RewindOptions,
+    { scope = 'files', dryRun = false }: RewindOptions = {},
   ): Promise<RewindResult> {
     this.assertCanContinue();
     const run = await this.#context.store.getResponse(turnId);

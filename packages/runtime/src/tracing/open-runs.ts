@@ -1,13 +1,16 @@
+import { LruMap } from '@liminal/protocol';
+
 /** How many runs are remembered: if a run's writer never ends the run, its entry must not stay for ever. */
 const max = 1_000;
 
 /** Data about open runs, by run; above the limit, the oldest entry is removed. */
 export class OpenRuns<T> {
-  readonly #runs = new Map<string, T>();
+  readonly #runs: LruMap<string, T>;
   readonly #letGo: (run: T) => void;
 
   constructor(letGo: (run: T) => void) {
     this.#letGo = letGo;
+    this.#runs = new LruMap(max, letGo);
   }
 
   /** The run's entry, created by `make` if there is none; nothing is stored if `make` returns undefined. */
@@ -17,8 +20,6 @@ export class OpenRuns<T> {
     const made = make();
     if (made === undefined) return undefined;
     this.#runs.set(runId, made);
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > max && oldest !== undefined) this.end(oldest);
     return made;
   }
 

@@ -1,4 +1,4 @@
-import { type Response, runSpans } from '@liminal/protocol';
+import { LruMap, type Response, runSpans } from '@liminal/protocol';
 import type { ResponseStore } from '@liminal/storage';
 import { OpenRuns } from './open-runs.ts';
 import { overrideMethods } from './override-methods.ts';
@@ -17,7 +17,7 @@ export function tracedStore(store: ResponseStore, tracing: Tracing | undefined):
   if (!tracing) return store;
   const { captureContent } = tracing;
   const runs = new OpenRuns<Stage>((stage) => stage.end());
-  const recorded = new Set<string>();
+  const recorded = new LruMap<string, true>(recordedMax);
   const saveResponse: ResponseStore['saveResponse'] = async (response) => {
     const { id: runId, traceContext } = response;
     const isRecorded = recorded.has(runId);
@@ -28,7 +28,7 @@ export function tracedStore(store: ResponseStore, tracing: Tracing | undefined):
     if (!isOver(response)) return;
     runs.end(runId);
     if (recorded.has(runId)) return;
-    remember(recorded, runId);
+    recorded.set(runId, true);
     tracing.add(runSpans(response, { captureContent }));
   };
   const close: ResponseStore['close'] = async () => {
@@ -40,10 +40,4 @@ export function tracedStore(store: ResponseStore, tracing: Tracing | undefined):
 
 function isOver({ status }: Response): boolean {
   return status !== 'queued' && status !== 'in_progress';
-}
-
-function remember(recorded: Set<string>, runId: string): void {
-  recorded.add(runId);
-  const [oldest] = recorded;
-  if (recorded.size > recordedMax && oldest !== undefined) recorded.delete(oldest);
 }

@@ -183,10 +183,10 @@ test('INV-5 if appends are cheap, each delta is logged at once; deltas that arri
   const deltas = (): string[] =>
     logged.flatMap(({ payload }) => (payload.type === 'item_delta' ? payload.deltaContent : []));
   say(start, open);
-  await vi.waitFor(() => expect(logged).toHaveLength(2));
+  await expect.poll(() => logged).toHaveLength(2);
   for (const word of ['one', 'two']) {
     say(text('a', word));
-    await vi.waitFor(() => expect(deltas()).toContain(word));
+    await expect.poll(() => deltas()).toContain(word);
   }
   const held = Promise.withResolvers<void>();
   takes = held.promise;
@@ -196,7 +196,7 @@ test('INV-5 if appends are cheap, each delta is logged at once; deltas that arri
   for (let i = 0; i < 100; i++) say(text('a', '.'));
   held.resolve();
   // No further draft arrives, so the deltas that wait must be logged when the running append ends.
-  await vi.waitFor(() => expect(deltas()).toEqual(['one', 'two', 'three', '.'.repeat(100)]));
+  await expect.poll(() => deltas()).toEqual(['one', 'two', 'three', '.'.repeat(100)]);
   say(done);
   await writer.ended;
 });

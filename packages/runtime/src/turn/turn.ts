@@ -30,7 +30,8 @@ import type { Supervisor } from './supervisor.ts';
 import { Watchdog } from './watchdog.ts';
 
 /**
- * How long a turn waits for the log to have the end of the previous turn, in ms; then the append fails and is retried.
+ * How long a turn waits until the log has the end of the previous turn, in ms. After this time, the turn's append to
+ * the log fails and is retried.
  */
 const beforeMs = 500;
 

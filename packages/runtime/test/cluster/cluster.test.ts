@@ -210,7 +210,7 @@ test('a session is forked by its owner, and the fork continues on any server', a
     const { session } = await runtime.info(fork.sessionId);
     expect(session.forkedFrom).toMatchObject({ sessionId, turnId });
   }
-  await vi.waitUntil(() => listed.has(fork.sessionId));
+  await expect.poll(() => listed.has(fork.sessionId)).toBe(true);
   await c.runtime.send(fork.sessionId, 'And on.');
   expect([a, b, c].flatMap(({ agent }) => agent.received)).toEqual(['Hello', 'And on.']);
 });

@@ -372,11 +372,11 @@ test('INV-7 a run that is posted and continues while it is read for the first re
   await asked.promise;
   followed.posted({ ...postedState, runId });
   await log.append(runId, said.slice(3, 4));
-  await vi.waitUntil(() => followed.subscribers.progress(runId)?.lastSeq === 3);
+  await expect.poll(() => followed.subscribers.progress(runId)?.lastSeq).toBe(3);
   held.resolve();
   await opening;
   await log.append(runId, said.slice(4));
-  await vi.waitUntil(() => followed.subscribers.progress(runId)?.lastSeq === 4);
+  await expect.poll(() => followed.subscribers.progress(runId)?.lastSeq).toBe(4);
   expect(followed.subscribers.openRuns).toMatchObject([{ outputItems: [{ content: '1 2 3 ' }] }]);
   await followed.close();
 });

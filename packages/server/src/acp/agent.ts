@@ -25,7 +25,7 @@ import { modeOption, settingsOf, type AcpSessionSettings } from './settings.ts';
 
 export interface AcpAgentOptions {
   runtime: Runtime;
-  /** The agent type of new sessions; only sessions of this type are listed. */
+  /** The type of agent in new sessions. Only sessions of this type are listed. */
   cliType: string;
   version: string;
   onProblem: (error: unknown) => void;
@@ -101,10 +101,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/**
- * The time for which opening a session waits for the agent's settings, in ms, because clients show only the settings in
- * the response.
- */
+/** How long opening a session waits for the agent's settings, in ms. Clients show only the settings in the response. */
 const settingsMs = 3_000;
 
 interface Attached {
@@ -258,7 +255,7 @@ class AcpClient {
     const client = this.context;
     if (client === undefined) throw errors.INVALID_PARAMS.notInitialised();
     const { projectDir } = (await runtime.info(sessionId)).session;
-    // If the client has closed the connection in the meantime, the session is detached.
+    // If the client has closed the connection in the meantime, detach it from the session.
     if (this.#hasLeft) throw errors.INVALID_PARAMS.hasLeft();
     const paths = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
@@ -266,8 +263,8 @@ class AcpClient {
     const sessionOptions = { runtime, client, capabilities, ...paths, onProblem };
     const attached = new AttachedSession({ ...sessionOptions, ...(ownTurns && { ownTurns }) });
     this.#sessions.set(sessionId, { attached, paths });
-    // The agent reports its settings only while it runs, so it is started here. If the start fails, the next request
-    // reports the error.
+    // The agent reports its settings only while it runs, so start it here. If the start fails, the next request reports
+    // the error.
     runtime.prewarm(sessionId).catch(() => {});
     try {
       await attached.attach({ replay });
@@ -278,13 +275,13 @@ class AcpClient {
     }
     const now = await runtime.info(sessionId);
     attached.markSettingsSent(now);
-    // The client learns the session's id from the response, so updates are sent only after it.
+    // The client receives the session's id in the response, so send updates only after the response.
     setImmediate(() => attached.startSendingInfo());
     return settingsOf(now.configOptions);
   }
 }
 
-/** Checks and returns the MCP servers and folders that a client names for its session. Throws a RequestError. */
+/** Checks and returns the MCP servers and folders that the client wants for its session. Throws a RequestError. */
 function resourcesIn({ mcpServers, additionalDirectories = [] }: RequestedResources) {
   for (const folder of additionalDirectories) checkFolder(folder, 'additionalDirectories');
   return { mcpServers: namedMcpServers(mcpServers), additionalDirectories };

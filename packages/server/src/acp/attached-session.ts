@@ -33,7 +33,10 @@ import { withBytes } from './with-bytes.ts';
 export interface AttachedSessionOptions extends ClientSession {
   runtime: Runtime;
   onProblem: (error: unknown) => void;
-  /** The client's running prompts from its earlier attachment to the same session, if there was one. */
+  /**
+   * The client's prompts that are still running from an earlier attachment to the same session, if there was an earlier
+   * attachment.
+   */
   ownTurns?: OwnTurns;
 }
 
@@ -41,7 +44,10 @@ interface OwnTurn {
   ended: PromiseWithResolvers<Response>;
   /** Resolves when the turn runs, is queued, or was rejected. */
   submitted: Promise<void>;
-  /** The turn has ended; its last updates may not have been sent yet, while another client's turn may already run. */
+  /**
+   * True after the turn has ended. The turn's last updates may not have been sent yet, while another client's turn may
+   * already run.
+   */
   hasEnded: boolean;
 }
 
@@ -49,17 +55,17 @@ interface OwnTurn {
 type OwnTurns = Map<string, OwnTurn>;
 
 /**
- * How updates from before the client attached are sent: `all` in the same way as live ones, `history` without notices,
- * `questions` only the open questions.
+ * Which updates from before the client attached are sent, and how. `all`: all updates, in the same way as live ones.
+ * `history`: all updates except notices. `questions`: only the open questions.
  */
 type UpdateScope = 'all' | 'history' | 'questions';
 
-/** The number of turns per page when a loaded session is read. */
+/** How many turns are read per page when a session is loaded. */
 const pageSize = 200;
 
 /**
  * One client's subscription to a session. Sends the session's runs one after another, and each event only once. A slow
- * client does not slow anything else down: events that it missed are read from the log or from history.
+ * client does not delay other clients: events that the slow client missed are read from the log or from history.
  */
 export class AttachedSession {
   readonly #options: AttachedSessionOptions;
@@ -73,9 +79,9 @@ export class AttachedSession {
   #detach: (() => void) | undefined;
   readonly #firstHistory = Promise.withResolvers<HistoryMessage>();
   #hasBegun = false;
-  /** Sends the runs, one after another. */
+  /** Sends the runs, one after another, in this order. */
   #sendingRuns: Promise<void> = Promise.resolve();
-  /** Sends all other updates. */
+  /** Sends all updates that do not belong to a run. */
   #sendingInfo: Promise<void> = Promise.resolve();
   readonly #hasSettings = Promise.withResolvers<void>();
   #info: SessionInfo | undefined;
@@ -91,8 +97,8 @@ export class AttachedSession {
   }
 
   /**
-   * Subscribes to the session: from now on, or with `replay` from the session's beginning. Resolves when all updates up
-   * to now have been sent. Rejects if the session does not exist.
+   * Subscribes to the session from now on. With `replay`, first sends the session from its beginning. Resolves when all
+   * updates up to now have been sent. Rejects if the session does not exist.
    */
   async attach({ replay }: { replay: boolean }): Promise<void> {
     const { runtime, sessionId } = this.#options;
@@ -108,7 +114,7 @@ export class AttachedSession {
       ...clientTerminals(this.#options),
     });
     const newestPage = await this.#firstHistory.promise;
-    // Turns that were taken back are left out: an editor shows only turns that the agent knows.
+    // Turns that were taken back are left out: an editor shows only turns that the agent remembers.
     const turns = replay
       ? withoutTakenBack([...(await this.#older(newestPage)), ...newestPage.turns])
       : newestPage.turns;
@@ -120,26 +126,24 @@ export class AttachedSession {
     await Promise.all(sending);
   }
 
-  /** Runs that began while older runs were being read. */
+  /** Runs that began while older runs were still being read. */
   readonly #earlyRuns: string[] = [];
 
-  /**
-   * Resolves when the agent's settings are known, but at the latest after `limitMs`, because an agent may have no
-   * settings.
-   */
+  /** Resolves when the agent's settings are known, or after `limitMs`, because an agent may have no settings. */
   async settingsKnown(limitMs: number): Promise<void> {
     await Promise.race([this.#hasSettings.promise, delay(limitMs, undefined, { ref: false })]);
   }
 
   /**
-   * Starts sending the session's title, settings and commands. Call this method once the client knows the session's id.
+   * Starts to send the session's title, settings and commands. Must be called only after the client has received the
+   * session's id.
    */
   startSendingInfo(): void {
     this.#sendsInfo = true;
     this.#infoChanged();
   }
 
-  /** Marks the settings as sent: the response to the client contains them. */
+  /** Marks the settings as sent, because the response to the client contains them. */
   markSettingsSent(info: SessionInfo): void {
     this.#sentInfo.options = JSON.stringify(settingsOf(info.configOptions).configOptions);
     this.#sentInfo.mode = modeOption(info.configOptions)?.currentValue ?? '';
@@ -161,7 +165,7 @@ export class AttachedSession {
     const submitted = Promise.withResolvers<void>();
     this.#own.set(turnId, { ended, submitted: submitted.promise, hasEnded: false });
     const stop = () => {
-      // A closed connection also aborts its requests, but their turns continue.
+      // A closed connection also aborts the requests of the client, but the turns of these requests continue.
       if (!(signal.reason instanceof RequestError)) return;
       this.#stop(turnId).catch(this.#options.onProblem);
     };
@@ -180,8 +184,8 @@ export class AttachedSession {
   }
 
   /**
-   * Stops the client's own prompts, including those that were just sent; if the client has none, stops the running
-   * turn.
+   * Stops the client's own prompts, including prompts that were sent just before. If the client has no prompts, stops
+   * the running turn.
    */
   async cancel(): Promise<void> {
     const waiting = [...this.#own.keys()];
@@ -189,7 +193,7 @@ export class AttachedSession {
     if (waiting.length === 0) await this.#options.runtime.cancel(this.#options.sessionId);
   }
 
-  /** Like `cancel`, but resolves only when the ends of all the client's prompts have been sent. */
+  /** Like `cancel`, but resolves only when the client has been sent the ends of all its prompts. */
   async stopAll(): Promise<void> {
     const own = [...this.#own.values()];
     await this.cancel();
@@ -197,14 +201,17 @@ export class AttachedSession {
   }
 
   /**
-   * Detaches a client that has closed its connection or the session. Turns that the client began and did not stop
-   * continue.
+   * Detaches a client that has closed its connection or the session. If the client began turns and did not stop them,
+   * these turns continue.
    */
   leave(): void {
     for (const { ended } of this.handOver().values()) ended.resolve(cancelled);
   }
 
-  /** Detaches the client, because it opens the session again. Returns the client's prompts for the new attachment. */
+  /**
+   * Detaches the client because it opens the session again. Returns the client's prompts, which the new attachment
+   * takes over.
+   */
   handOver(): OwnTurns {
     this.#left.abort();
     this.#detach?.();
@@ -248,7 +255,7 @@ export class AttachedSession {
       case 'session:deleted':
         return this.leave();
       default:
-      // Messages of other types are ignored, because items are read from the events of their runs.
+      // Messages of other types are ignored, because the items are read from the events of the runs.
     }
   }
 
@@ -257,7 +264,7 @@ export class AttachedSession {
     if (own) own.hasEnded = true;
   }
 
-  /** Reads the heads of older turns, oldest first. */
+  /** Reads the summaries of older turns, oldest first. */
   async #older(newestPage: HistoryMessage): Promise<TurnSummary[]> {
     const { runtime, sessionId } = this.#options;
     const older: TurnSummary[][] = [];
@@ -270,7 +277,7 @@ export class AttachedSession {
     return older.toReversed().flat();
   }
 
-  /** Sends a run, once. Resolves when the run's updates up to now have been sent. */
+  /** Sends a run only once. Resolves when the run's updates up to now have been sent. */
   async #sendRun(runId: string, scope: UpdateScope): Promise<void> {
     if (this.#known.has(runId)) return;
     this.#known.add(runId);
@@ -328,7 +335,7 @@ export class AttachedSession {
   ): Promise<RunFoldState> {
     const isLive = scope === 'all';
     const { state: next, updates } = foldSnapshot(state, response, this.#features, isOwn, isLive);
-    // An open question is sent to every client that attaches.
+    // An open question is sent to every client that attaches to the session.
     const due = scope === 'questions' ? updates.filter(({ kind }) => kind === 'question') : updates;
     for (const one of due) await this.#sendChange(one);
     return next;
@@ -420,15 +427,18 @@ export class AttachedSession {
   }
 }
 
-/** `accepts` is set together with the settings when the agent starts; an agent may have no settings. */
+/** When the agent starts, `accepts` is set together with the settings. An agent may have no settings. */
 const areSettingsKnown = ({ configOptions, accepts, lastKnown }: SessionInfo): boolean =>
   lastKnown !== true && (configOptions.length > 0 || accepts !== undefined);
 
-/** Shown for waiting messages that the client did not send, or whose responses it did not wait for. */
+/**
+ * Shown for waiting messages that the client did not send, and for waiting messages whose responses the client did not
+ * wait for.
+ */
 const pausedNotice = (count: number): string =>
   `The queue is paused: ${count === 1 ? 'a message waits' : `${count} messages wait`}.\nSend a message to continue.`;
 
-/** Stands for the end of a turn that never ran, or of a turn that continues after its client has detached. */
+/** Used as the end of a turn that never ran, or of a turn that continues after its client has detached. */
 const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
 const hasRunEnded = (run: Pick<Response, 'status'> | undefined): boolean =>

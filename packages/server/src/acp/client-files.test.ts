@@ -14,8 +14,8 @@ interface Call {
 }
 
 /**
- * A client that calls the project's folder `/link` instead of `/real`. Its requests are recorded, and `answer` answers
- * them.
+ * A client that uses the path `/link` for the project's folder `/real`. The client's requests are recorded, and
+ * `answer` returns the responses.
  */
 function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown = () => ({})) {
   const calls: Call[] = [];
@@ -46,7 +46,7 @@ test.each<[string, ClientCapabilities, string[]]>([
   expect(Object.keys(clientFiles(place(capabilities).attached))).toEqual(names);
 });
 
-test('a whole file or a part of it is read under the client’s own path', async () => {
+test('a file, or a part of a file, is read by the path that the client uses', async () => {
   const { attached, calls } = place({ fs: { readTextFile: true } }, () => ({ content: 'text' }));
   const { readText } = clientFiles(attached);
   expect(await readText?.('/real/a.txt', {}, signal)).toBe('text');
@@ -62,7 +62,7 @@ test('a whole file or a part of it is read under the client’s own path', async
   ]);
 });
 
-test('a file is written under the client’s own path', async () => {
+test('a file is written by the path that the client uses', async () => {
   const { attached, calls } = place({ fs: { writeTextFile: true } });
   await clientFiles(attached).writeText?.('/real/a.txt', 'text', signal);
   expect(calls).toEqual([
@@ -74,7 +74,7 @@ test('a file is written under the client’s own path', async () => {
   ]);
 });
 
-test('a write that the client refuses fails with the client’s message', async () => {
+test('if the client refuses a write, the write fails with the client’s message', async () => {
   const refusal = new RequestError(-32_000, 'The buffer is locked.');
   const { attached } = place({ fs: { writeTextFile: true } }, () => {
     throw refusal;
@@ -115,7 +115,7 @@ test.each<ClientCapabilities>([{}, { terminal: false }])(
   },
 );
 
-test('a program runs in a terminal of the client, in the client’s own folder', async () => {
+test('a program runs in a terminal of the client, in the folder by the path that the client uses', async () => {
   const { attached, calls } = place({ terminal: true }, () => ({ terminalId: 't' }));
   await clientTerminals(attached).runProgram?.(program, signal);
   expect(calls).toEqual([
@@ -137,7 +137,7 @@ test('a program runs in a terminal of the client, in the client’s own folder',
   ]);
 });
 
-test('a client’s terminal returns its output and exit, and can be killed and released', async () => {
+test('the output and the exit of a client’s terminal can be read, and the terminal can be killed and released', async () => {
   const answers: Record<string, unknown> = {
     'terminal/create': { terminalId: 't' },
     'terminal/output': { output: 'Hi', truncated: false, exitStatus: null },
@@ -165,7 +165,7 @@ test('a client’s terminal returns its output and exit, and can be killed and r
     'terminal/release',
   ]);
   for (const { params } of after) expect(params).toEqual({ sessionId: 'one', terminalId: 't' });
-  // Only waiting for a program's exit has no time limit, since a program may run for hours.
+  // Only waiting for a program's exit has no time limit, because a program may run for hours.
   expect(after.map(({ options }) => options?.stopWaitingOnCancel)).toEqual([
     true,
     undefined,

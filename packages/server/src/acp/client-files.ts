@@ -9,14 +9,14 @@ import type { AttachedClient } from '@liminal/runtime';
 import { errors } from '../errors.ts';
 import { clientPath, type ProjectPaths } from './client-paths.ts';
 
-/** A client, and a session that it has opened. */
+/** A client, and the session that this client has opened. */
 export interface ClientSession extends ProjectPaths {
   client: AgentContext;
   capabilities: ClientCapabilities;
   sessionId: string;
 }
 
-/** Options for a request, with which waiting for the response stops when the signal aborts. */
+/** Options for a request. When the signal aborts, the caller no longer waits for the response. */
 export const until = (signal: AbortSignal) => ({
   cancellationSignal: signal,
   stopWaitingOnCancel: true,
@@ -54,7 +54,7 @@ export function clientFiles(
         try {
           await client.request(methods.client.fs.writeTextFile, request, until(signal));
         } catch (error) {
-          // The error is the client's own refusal, not a closed connection or an aborted request.
+          // Here, the error is a refusal by the client itself, not a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
           throw errors.CLIENT_REFUSED.because(error.message, { cause: error });
         }

@@ -10,11 +10,11 @@ test.each([
   ['/srv/application/a.ts', '/srv/application/a.ts'],
   ['../other/a.ts', '/srv/other/a.ts'],
   ['..a.ts', '/home/me/link/..a.ts'],
-])('the client gets the path %s as %s', (path, expected) => {
+])('for the path %s, the client gets the path %s', (path, expected) => {
   expect(clientPath(place, path)).toBe(expected);
 });
 
-test('a tool call has the client’s paths in its locations and changes', () => {
+test('the locations and changes of a tool call contain the paths that the client uses', () => {
   const text = { type: 'content', content: { type: 'text', text: 'src/a.ts' } } as const;
   const diff = { type: 'diff', path: 'src/a.ts', oldText: null, newText: 'a' } as const;
   const call = {

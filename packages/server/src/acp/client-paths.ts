@@ -8,7 +8,8 @@ export interface ProjectPaths {
 }
 
 /**
- * Returns the client's path for a file; absolute, as ACP requires. An agent's `path` may be relative to the project.
+ * Returns the path that the client uses for a file. The result is absolute, as ACP requires. `path`, from the agent,
+ * may be relative to the project.
  */
 export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): string {
   const absolutePath = resolve(projectDir, path);
@@ -19,7 +20,7 @@ export function clientPath({ cwd, projectDir }: ProjectPaths, path: string): str
 
 type CallPaths = Pick<Acp.ToolCallUpdate, 'locations' | 'content'>;
 
-/** Replaces the paths in a tool call by the client's own paths. */
+/** Replaces the paths in a tool call with the paths that the client uses. */
 export function withClientPaths<Call extends CallPaths>(call: Call, paths: ProjectPaths): Call {
   const { locations, content } = call;
   return {

@@ -7,7 +7,7 @@ import type { AttachedClient } from '@liminal/runtime';
 import { type ClientSession, until } from './client-files.ts';
 import { clientPath } from './client-paths.ts';
 
-/** The time in which a client must return a program's output, or kill or release its terminal, in ms. */
+/** How long a client may take to return a program's output, or to kill or release a terminal, in ms. */
 const answerMs = 10_000;
 
 /** Runs programs in the client's terminals, if the client offers terminals. */

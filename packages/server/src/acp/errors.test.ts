@@ -16,7 +16,7 @@ test.each([
   ['AUTHENTICATION', -32_000],
   ['QUEUE_FULL', -32_603],
 ])(
-  'an error with the code %s becomes JSON-RPC’s code %i, with its message and its own code',
+  'an error with the code %s becomes an error with JSON-RPC’s code %i, and its message and Liminal’s code stay',
   (code, number) => {
     const error = requestError(new LiminalError(code, 'It failed.'));
     expect(error).toBeInstanceOf(RequestError);
@@ -24,7 +24,7 @@ test.each([
   },
 );
 
-test('any other error becomes an internal error, and a RequestError stays unchanged', () => {
+test('an error of any other class becomes an internal error, and a RequestError stays unchanged', () => {
   const error = requestError(new TypeError('It is undefined.'));
   expect(error).toMatchObject({
     code: -32_603,
@@ -34,7 +34,7 @@ test('any other error becomes an internal error, and a RequestError stays unchan
   expect(requestError(error)).toBe(error);
 });
 
-test('invalid parameters are reported as invalid parameters', () => {
+test('if the parameters of a request are invalid, the error says so', () => {
   expect(requestError(errors.INVALID_PARAMS.emptyPrompt())).toMatchObject({
     code: -32_602,
     message: 'The prompt is empty.',

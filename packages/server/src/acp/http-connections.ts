@@ -21,13 +21,14 @@ interface HttpConnection {
   idle?: NodeJS.Timeout;
 }
 
-/** The header with which every request except the first names its connection. */
+/** The header that contains the connection's id. Every request except the first has this header. */
 const idHeader = 'acp-connection-id';
 
 /**
- * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes it. This class also ends a
- * connection when the client has had no request open for `limits.acpIdleMs`, and when the client's browser is signed
- * out. A connection belongs to the browser or program that opened it; for others its id is unknown.
+ * ACP connections over streamable HTTP. The SDK keeps a connection until its client deletes the connection. This class
+ * also ends a connection when the client has had no open request for `limits.acpIdleMs`, and when the client's browser
+ * is signed out. A connection belongs to the browser or program that opened it. For all other clients, the connection's
+ * id is unknown.
  */
 export class HttpConnections {
   readonly #connections: Connections;
@@ -40,9 +41,9 @@ export class HttpConnections {
   }
 
   /**
-   * Returns the agent type of the connection that a request names. `''` if the caller has no connection with that id,
-   * so that the request is rejected as unknown. Undefined if the request names no connection: a request that opens a
-   * connection must name an agent type.
+   * Returns the agent type of the connection whose id a request contains. Returns `''` if the caller has no connection
+   * with that id, so that the request is rejected as unknown. Returns undefined if the request contains no id: a
+   * request that opens a connection must contain an agent type instead.
    */
   typeIn(request: FastifyRequest): string | undefined {
     const id = request.headers[idHeader];
@@ -51,7 +52,7 @@ export class HttpConnections {
     return this.#find(String(id), cliType, request) ? cliType : '';
   }
 
-  /** Handles a request of a client for the given agent type; calls `makeAgent` if the request opens a connection. */
+  /** Handles a request of a client for the given agent type. Calls `makeAgent` if the request opens a connection. */
   answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -108,7 +109,7 @@ export class HttpConnections {
     return connection;
   }
 
-  /** Keeps a connection while its client has a request open, and for `acpIdleMs` after the last request. */
+  /** Keeps a connection while its client has an open request, and for `acpIdleMs` after the last request. */
   #hold(connection: HttpConnection, id: string, reply: FastifyReply): void {
     connection.openRequests += 1;
     clearTimeout(connection.idle);
@@ -132,7 +133,7 @@ export class HttpConnections {
   }
 }
 
-/** An AcpServer for one connection, which reports the connection's id when the first request opens it. */
+/** An AcpServer for one connection. Reports the connection's id when the first request opens the connection. */
 class OpeningServer extends AcpServer {
   readonly #onOpened: (server: AcpServer, id: string) => void;
 

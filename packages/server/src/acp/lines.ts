@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 import { type UpgradeProtocol, upgradeOf } from '../auth/access.ts';
 
 /**
- * Upgrades a connection to ACP with one message per line, as on stdio: `liminal acp` then needs neither a WebSocket nor
- * HTTP.
+ * Upgrades a connection to ACP with one message per line, as on stdio. `liminal acp` then needs neither a WebSocket
+ * client nor an HTTP client.
  */
 const protocol: UpgradeProtocol = 'acp-lines';
 
@@ -15,7 +15,7 @@ const keepAliveMs = 30_000;
 
 export const wantsLines = (request: FastifyRequest): boolean => upgradeOf(request) === protocol;
 
-/** Starts ACP, one message per line, on the socket of an upgrade request. */
+/** Starts ACP on the socket of an upgrade request, with one message per line. */
 export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: number): void {
   socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
   socket.on('error', () => socket.destroy());
@@ -24,7 +24,7 @@ export function speakLines(socket: Socket, agent: AgentApp, maxMessageBytes: num
   );
   const input = Readable.toWeb(socket) as ReadableStream<Uint8Array>;
   const stream = ndJsonStream(Writable.toWeb(socket), input, { maxMessageBytes });
-  // A client that has closed only its own side of the socket still reads; without the timeout the socket would stay
+  // A client that has closed only its own side of the socket still reads. Without the timeout, the socket would stay
   // half open.
   void agent.connect(stream).closed.then(() => {
     socket.setTimeout(keepAliveMs, () => socket.destroy());

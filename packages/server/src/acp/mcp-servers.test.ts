@@ -3,7 +3,7 @@ import { namedMcpServers } from './mcp-servers.ts';
 
 const header = { name: 'Authorization', value: 'Bearer x' };
 
-test('MCP servers of all transports are converted to an object by name', () => {
+test('MCP servers with any transport are converted to an object whose keys are the servers’ names', () => {
   const env = [{ name: 'KEY', value: 'secret' }];
   const headers = [header];
   expect(
@@ -19,7 +19,7 @@ test('MCP servers of all transports are converted to an object by name', () => {
   });
 });
 
-test('names are changed to names that all agents accept, and stay different from each other', () => {
+test('names are changed to names that all agents accept, and different names stay different', () => {
   const named = (...names: string[]) =>
     Object.keys(namedMcpServers(names.map((name) => ({ name, command: 'x', args: [], env: [] }))));
   expect(
@@ -34,7 +34,7 @@ test('names are changed to names that all agents accept, and stay different from
   ]);
 });
 
-test('a server that no agent can reach is rejected with the reason', () => {
+test('if no agent can reach a server, the server is rejected with the reason', () => {
   const http = { name: 'web', type: 'http' as const, url: 'file:///etc/passwd', headers: [] };
   expect(() => namedMcpServers([http])).toThrow(/Invalid mcpServers.*web\.url/s);
   const within = { name: 'own', type: 'acp' as const, serverId: '1' };

@@ -19,8 +19,8 @@ export function namedMcpServers(servers: readonly AcpMcpServer[] = []): McpServe
 }
 
 /**
- * Returns a name that agents can use in tool names, and that is not in `taken`. A client's own name for a server may be
- * any text.
+ * Returns a name that agents can use in tool names and that is not in `taken`. The name that a client gives a server
+ * may be any text.
  */
 function freeName(name: string, taken: Readonly<Record<string, unknown>>): string {
   const plain = name.replaceAll(/[^\w-]+/g, '_').slice(0, maxName) || '_';

@@ -7,7 +7,7 @@ const link = (uri: string, name: string): ContentBlock => ({ type: 'resource_lin
 const read = (...prompt: ContentBlock[]) =>
   readPrompt(prompt, { cwd: '/linked', projectDir: '/project' });
 
-test('FR-039-02: a project file between words becomes a mention, as in any other message', () => {
+test('FR-039-02: a link to a project file between words becomes a mention, as in any other message', () => {
   const prompt = read(
     text('Look at '),
     link('file:///project/src/a%20b.ts', 'a b.ts'),
@@ -19,7 +19,7 @@ test('FR-039-02: a project file between words becomes a mention, as in any other
   });
 });
 
-test('FR-039-02: a file below the editor’s own path for the project is a project file', () => {
+test('FR-039-02: a file below the path that the editor uses for the project is a project file', () => {
   expect(read(text('See '), link('file:///linked/a.ts', 'a.ts'))).toEqual({
     message: 'See @a.ts',
     blocks: [{ type: 'resource_link', uri: 'file:///project/a.ts', name: 'a.ts' }],
@@ -32,20 +32,20 @@ test.each([
   ['to the web', 'https://a.example/'],
   ['to a folder whose name only begins like the project’s', 'file:///projects/a.ts'],
   ['that is not a URL', 'a thing'],
-])('FR-039-02: a link %s between words becomes its name', (_, uri) => {
+])('FR-039-02: a link %s between words is replaced by its name', (_, uri) => {
   expect(read(text('See '), link(uri, 'it'), text('.'))).toEqual({
     message: 'See it.',
     blocks: [{ type: 'resource_link', uri, name: 'it' }],
   });
 });
 
-test('FR-039-02: a link directly after a word is only an attachment', () => {
+test('FR-039-02: a link directly after a word becomes only an attachment', () => {
   const { message, blocks } = read(text('See @a.ts.'), link('file:///project/a.ts', 'a.ts'));
   expect(message).toBe('See @a.ts.');
   expect(blocks).toHaveLength(1);
 });
 
-test('FR-039-02: a link’s own fields are kept', () => {
+test('FR-039-02: the fields of a link are kept', () => {
   const more = { title: 'A', description: 'All of it.', mimeType: 'text/plain', size: 3 };
   const { blocks } = read({ type: 'resource_link', uri: 'https://a.example/', name: 'a', ...more });
   expect(blocks).toEqual([

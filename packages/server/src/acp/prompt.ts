@@ -8,9 +8,9 @@ export interface Prompt {
 }
 
 /**
- * Converts a prompt to one text and its attachments. If a link comes after a space, it is also written into the text:
- * as a mention if its file is in the project, otherwise by its name. If a link comes directly after a word, it is only
- * an attachment.
+ * Converts a prompt to one text and its attachments. If a link follows a space, the link is also written into the text:
+ * as a mention if its file is in the project, otherwise as its name. If a link follows a word directly, the link
+ * becomes only an attachment.
  */
 export function readPrompt(prompt: readonly Acp.ContentBlock[], paths: ProjectPaths): Prompt {
   let message = '';
@@ -41,7 +41,7 @@ function readLink({ uri, name, ...link }: Acp.ResourceLink, { cwd, projectDir }:
   return { words: mentionOf(path), link: { ...mentionLink(projectDir, path), ...more } };
 }
 
-/** The path of the file relative to `parent`; undefined if the file is elsewhere. */
+/** Returns the path of the file relative to `parent`; undefined if the file is not below `parent`. */
 function pathIn(parent: string, uri: string): string | undefined {
   const folder = parent.endsWith('/') ? parent : `${parent}/`;
   try {
@@ -74,8 +74,8 @@ function readBlock(
 const attachmentPrefix = 'attachment:///';
 
 /**
- * The resource's name. The blob store addresses a file by its content, so the client's URI is stored as the file's
- * name. An `attachment:` URI contains only the name.
+ * Returns the resource's name. The blob store addresses a file by its content, so the client's URI is stored as the
+ * file's name. An `attachment:` URI contains only the name.
  */
 function nameIn(uri: string): string {
   if (!uri.startsWith(attachmentPrefix)) return uri;

@@ -3,7 +3,7 @@ import type { ApprovalAnswer, ApprovalOption } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { Questions } from './questions.ts';
 
-/** The requests to the client, and the answers to the runtime, for a form with options of these kinds. */
+/** Returns the requests to the client, and the answers to the runtime, for a form with options of these kinds. */
 async function fillIn(kinds: string, action: 'accept' | 'decline', takesForms = true) {
   const asked: string[] = [];
   const offered: string[] = [];
@@ -12,7 +12,7 @@ async function fillIn(kinds: string, action: 'accept' | 'decline', takesForms = 
   const request = async (method: string, params: { options?: ApprovalOption[] }) => {
     asked.push(method);
     offered.push(...(params.options ?? []).map(({ optionId }) => optionId));
-    // By then, an answer would have reached the runtime.
+    // By this time, an answer would have reached the runtime.
     setImmediate(() => setImmediate(answered.resolve));
     if (method === 'elicitation/create') return { action, content: {} };
     return { outcome: { outcome: 'cancelled' } };
@@ -40,7 +40,7 @@ test.each([
   ['reject_always allow_once', 'decline', 'reject_always'],
   ['allow_once allow_always', 'decline', undefined],
 ] as const)(
-  'SAFE: a form with the options %s, when the client answers %s, chooses %s',
+  'SAFE: if a form has the options %s and the client answers %s, the chosen option is %s',
   async (kinds, action, given) => {
     expect(await fillIn(kinds, action)).toEqual({
       asked: ['elicitation/create'],
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test('SAFE: a form that only a permanent option allows is not sent as a form', async () => {
+test('SAFE: if only a permanent option would allow a form, the request is not sent as a form', async () => {
   expect(await fillIn('allow_always reject_once', 'accept')).toEqual({
     asked: ['session/request_permission'],
     offered: ['reject_once'],
@@ -58,7 +58,7 @@ test('SAFE: a form that only a permanent option allows is not sent as a form', a
   });
 });
 
-test('SAFE: an editor that cannot show forms can only reject a form, but not send an empty one', async () => {
+test('SAFE: an editor that cannot show forms can only reject a form, and cannot send an empty form', async () => {
   const kinds = 'allow_once allow_always reject_once reject_always';
   expect(await fillIn(kinds, 'accept', false)).toEqual({
     asked: ['session/request_permission'],

@@ -16,13 +16,13 @@ export interface QuestionsOptions {
   capabilities: ClientCapabilities;
   runtime: Pick<Runtime, 'answerApproval'>;
   sessionId: string;
-  /** Reports that an answer does not count, because another client was first or the answer is invalid. */
+  /** Reports that an answer does not count, because another client answered first or the answer is invalid. */
   onProblem: (error: unknown) => void;
 }
 
 /**
- * Asks an ACP client the session's questions, which all other clients show too: the first answer counts, from any
- * client. If the client disconnects, or cannot show questions, the other clients still show the question.
+ * Asks an ACP client the session's questions. All other clients show these questions too: the first answer counts, from
+ * any client. If the client disconnects, or cannot show questions, the other clients still show the question.
  */
 export class Questions {
   readonly #options: QuestionsOptions;
@@ -56,8 +56,8 @@ export class Questions {
   async #ask(approval: ApprovalItem, toolCall: ToolCallUpdate, signal: AbortSignal): Promise<void> {
     const { runtime, sessionId } = this.#options;
     const takesForms = this.#options.capabilities.elicitation?.form != null;
-    // A client that shows a form does not show the options, so the form is sent only if a default may choose the
-    // allowing option.
+    // A client that shows a form does not show the options. Therefore the form is sent only if the default choice may
+    // be the allowing option.
     const isSent = takesForms && defaultOption(approval.options, 'allow') !== undefined;
     const answer =
       approval.form && isSent
@@ -67,7 +67,7 @@ export class Questions {
     await runtime.answerApproval(sessionId, approval.approvalId, answer);
   }
 
-  /** Undefined if the client gave no answer, for example because the user has stopped the turn. */
+  /** Returns undefined if the client gave no answer, for example because the user stopped the turn. */
   async #choose(
     { options, form }: ApprovalItem,
     toolCall: ToolCallUpdate,
@@ -79,7 +79,7 @@ export class Questions {
       {
         sessionId,
         toolCall,
-        // An ACP permission request cannot have a form, so for a form only the rejecting options are offered; another
+        // An ACP permission request cannot contain a form, so only the rejecting options of a form are offered. Another
         // client can fill in the form.
         options: options
           .filter(({ kind }) => form === undefined || kind.startsWith('reject'))

@@ -29,18 +29,18 @@ const Query = z.object({ agent: z.string().min(1) });
 
 /**
  * `/acp?agent=TYPE`: each connection serves one client and one agent type. The connection is a WebSocket or streamable
- * HTTP, as in the protocol's SDK, or has one message per line, as on stdio. `@fastify/websocket` must be registered
- * already.
+ * HTTP, as in the protocol's SDK, or it carries one message per line, as on stdio. `@fastify/websocket` must be
+ * registered already.
  */
 export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<void> {
   const { connections, limits } = options;
   const agents = new AcpAgents(options);
   const httpConnections = new HttpConnections(options);
-  // A separate WebSocket server, since messages of ACP may be larger than those of `/ws`.
+  // Use a WebSocket server other than that of `/ws`, because messages of ACP may be larger than messages of `/ws`.
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.acpMessageBytes,
-    // Handles one frame per turn of the event loop, because one TCP packet can have thousands of frames.
+    // Handle one frame per turn of the event loop, because one TCP packet can contain thousands of frames.
     allowSynchronousEvents: false,
     autoPong: false,
   });
@@ -51,14 +51,14 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
     await Promise.all([...servers].map(async (server) => server.close()));
     for (const socket of upgraded) socket.destroy();
   });
-  // The SDK reads the request's body itself, so Fastify must not.
+  // The SDK reads the request's body itself, so Fastify must not read the body.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
   /** Upgrades a request's connection to ACP, by WebSocket or with one message per line. */
   const upgrade = (request: FastifyRequest, reply: FastifyReply, cliType: string): void => {
     const { socket } = request.raw;
-    // The client may have disconnected while its agent type was looked up.
+    // The client may have disconnected during the check of its agent type.
     if (socket.destroyed) return void reply.hijack();
     const leave = connections.enter('websocket');
     upgraded.add(socket);
@@ -90,7 +90,7 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
     speak(request.raw, socket, Buffer.alloc(0));
   };
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    // The SDK accepts only an address without scheme and host.
+    // The SDK accepts only an address that has no scheme and no host.
     request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
     if (connections.isFull && isNew) {
@@ -126,7 +126,7 @@ class AcpAgents {
     return Query.safeParse(request.query).data?.agent !== undefined;
   }
 
-  /** Returns the agent type that the query names. Throws `INVALID_REQUEST`. */
+  /** Returns the agent type in the query. Throws `INVALID_REQUEST`. */
   async typeIn(request: FastifyRequest): Promise<string> {
     const cliType = Query.safeParse(request.query).data?.agent;
     const agents = await this.#options.runtime.listAgents();

@@ -27,7 +27,7 @@ const model: ConfigOption = {
   ],
 };
 
-test('FR-039-01: options are sent with their choices, in groups if there are any', () => {
+test('FR-039-01: options are sent with their choices, in groups if the choices have groups', () => {
   const { configOptions } = settingsOf([mode, model]);
   expect(updateProblems({ sessionUpdate: 'config_option_update', configOptions })).toEqual([]);
   expect(configOptions).toEqual([
@@ -70,7 +70,7 @@ test('if no option has the category mode, an option with the id mode is used', (
   expect(modeOption([plain, mode])).toBe(mode);
 });
 
-test('FR-039-01: commands are sent with a hint for their argument', () => {
+test('FR-039-01: commands are sent with a hint about their argument', () => {
   const availableCommands = commandsOf([
     { name: 'review', description: 'Looks at changes.', hint: 'what to look at' },
     { name: 'compact', description: 'Makes room.' },

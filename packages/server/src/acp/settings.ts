@@ -4,7 +4,7 @@ import type { AgentCommand, ConfigOption } from '@liminal/protocol';
 
 export interface AcpSessionSettings {
   configOptions: Acp.SessionConfigOption[];
-  /** The option of the category `mode`, for clients without support for config options. */
+  /** The option of the category `mode`, for clients that do not support config options. */
   modes?: Acp.SessionModeState;
 }
 
@@ -43,7 +43,10 @@ function optionOf(option: ConfigOption): Acp.SessionConfigOption {
   };
 }
 
-/** If one choice has a group, all choices are sent in groups; choices without a group are in a group without a name. */
+/**
+ * If one choice has a group, all choices are sent in groups. Choices without a group are put into a group without a
+ * name.
+ */
 function choicesOf({ options }: ConfigOption): Acp.SessionConfigSelectOptions {
   const choices = options.map(({ value, name, description, group = '' }) => ({
     group,

@@ -59,7 +59,7 @@ test.each<[string, ContentBlock, unknown]>([
   expect(await sentContent(block)).toEqual(content);
 });
 
-test('FR-039-02: a blob that is no longer stored becomes a text', async () => {
+test('FR-039-02: a blob that is no longer stored is replaced by a text', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:2' } as const;
   expect(await sentContent(image)).toEqual({
     type: 'text',
@@ -67,7 +67,7 @@ test('FR-039-02: a blob that is no longer stored becomes a text', async () => {
   });
 });
 
-test('FR-039-02: a tool’s output is sent with the bytes of its blobs; its other content is unchanged', async () => {
+test('FR-039-02: a tool’s output is sent with the bytes of its blobs, and its other content is unchanged', async () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const content = toolContent('See.', [image], [{ path: '/a', newText: 'b' }]);
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a', content } as const;

@@ -4,7 +4,7 @@ import { ownMeta } from './fold/meta.ts';
 
 const address = 'blob:';
 
-/** Adds the bytes of blobs to an update; a blob that is no longer stored is replaced by a note. */
+/** Adds the bytes of blobs to an update. A blob that is no longer stored is replaced by a note. */
 export async function withBytes(
   update: Acp.SessionUpdate,
   blobs: Pick<Runtime, 'getBlob'>,

@@ -3,7 +3,7 @@ import { withinDepth } from '@liminal/protocol';
 import { expect, test } from 'vitest';
 import { cutDeepMessages } from './within-depth.ts';
 
-test('an agent gets a client’s messages without the parts that are nested too deeply, and otherwise unchanged', async () => {
+test('an agent gets a client’s messages without the parts that are nested too deeply; all other parts are unchanged', async () => {
   const given: { stream?: Stream; options?: unknown[] } = {};
   const connection = {};
   const app = {

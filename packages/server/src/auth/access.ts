@@ -2,16 +2,16 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 
 /**
- * - `open`: nothing.
+ * - `open`: the route needs no credentials.
  * - `page`: a GET with the cookie of a signed-in browser is enough. Only for answers that are the same for everyone,
- *   since programs on other ports of the host can read the cookie.
- * - `signed-in`: the token, or a browser's cookie with its key. Routes that set no access have this one.
+ *   because programs on other ports of the host can read the cookie.
+ * - `signed-in`: the route needs the token, or a browser's cookie with its key. This is the default.
  */
 export type Access = 'open' | 'page' | 'signed-in';
 
 /**
- * Values of the `Upgrade` header that at least one route accepts. Other values of the `Upgrade` header are ignored, as
- * HTTP allows: the request is answered as usual.
+ * Values of the `Upgrade` header that at least one route accepts. All other values are ignored, as HTTP allows: such a
+ * request is answered as if it had no `Upgrade` header.
  */
 export const upgradeProtocols = ['websocket', 'acp-lines'] as const;
 export type UpgradeProtocol = (typeof upgradeProtocols)[number];
@@ -41,7 +41,7 @@ export function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? 'signed-in';
 }
 
-/** The protocol to which the request asks to upgrade its connection. */
+/** Returns the protocol to which the request asks to upgrade its connection. */
 export function upgradeOf({ headers }: Pick<FastifyRequest, 'headers'>) {
   const asked = headers.upgrade?.toLowerCase();
   return upgradeProtocols.find((protocol) => protocol === asked);
@@ -54,7 +54,7 @@ export function takesUpgrade(request: FastifyRequest): boolean {
   return request.routeOptions.config.upgrades?.includes(protocol) ?? false;
 }
 
-/** Collects every route that is added after this call in `guardedRoutes`. */
+/** Collects every route that is added after this call. The routes are in `guardedRoutes`. */
 export function listRoutes(app: FastifyInstance): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));

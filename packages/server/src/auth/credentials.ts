@@ -1,10 +1,16 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LruMap } from '@liminal/protocol';
 
-/** The credentials of a signed-in browser. Neither opens anything alone. */
+/**
+ * The credentials of a signed-in browser. The cookie without the key, or the key without the cookie, gives no access.
+ */
 export interface Device {
-  /** Browsers send a cookie to every port of a host, so other programs on the host can read it. */
+  /** The cookie. Browsers send a cookie to every port of a host, so other programs on the host can read the cookie. */
   cookie: string;
-  /** The browser stores the key where only pages of our own origin can read it, and sends it with every request. */
+  /**
+   * The key. The browser stores the key where only pages of our own origin can read it, and sends the key with every
+   * request.
+   */
   key: string;
 }
 
@@ -13,7 +19,9 @@ export interface Device {
  * but could not be stored.
  */
 export interface SignedOut {
-  /** Increases each time that every browser is signed out: sign-ins of earlier generations are invalid. */
+  /**
+   * A number that increases each time that every browser is signed out. Sign-ins of earlier generations are invalid.
+   */
   readonly generation: number;
   has(deviceId: string): boolean;
   add(deviceId: string): void;
@@ -26,9 +34,11 @@ export interface SignedOut {
 /** Checks the credentials of requests. */
 export interface Credentials {
   isToken(candidate: string): boolean;
-  /** Makes a code for a link that signs in one browser, once. */
+  /** Makes a code for a sign-in link. The code signs in one browser, once. */
   newCode(): string;
-  /** Uses a sign-in link: the link was valid (`in`), was used before (`used`), or is unknown. */
+  /**
+   * Uses a sign-in link. The result is `in` if the link was valid, `used` if the link was used before, or `unknown`.
+   */
   takeLink(candidate: string): 'in' | 'used' | 'unknown';
   newDevice(): Device;
   /** Returns the id of the browser in a cookie, if that browser is signed in. */
@@ -37,16 +47,17 @@ export interface Credentials {
   readonly signedOut: SignedOut;
 }
 
-/** The most unused codes; a further code makes the oldest one invalid. */
+/** The maximum number of unused codes. One more code makes the oldest code invalid. */
 const maxCodes = 100;
 
 /**
- * The token gives full access: as a bearer token, or in a link that signs a browser in, like a code. A browser's
- * credentials are derived from the token and the browser's id, so every server with the same token accepts them.
+ * Checks the token and the credentials of browsers. The token gives full access: as a bearer token, or in a link that
+ * signs a browser in, like a code. A browser's credentials are derived from the token and the browser's id, so every
+ * server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
-  const codes = new Set<string>();
-  const used = new Set<string>();
+  const codes = new LruMap<string, true>(maxCodes);
+  const used = new LruMap<string, true>(maxCodes);
   const sign = (what: string, deviceId: string): string =>
     createHmac('sha256', token).update(`liminal ${what} ${deviceId}`).digest('base64url');
   return {
@@ -54,7 +65,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
     isToken: (candidate) => isEqual(candidate, token),
     newCode: () => {
       const code = randomBytes(24).toString('base64url');
-      addBounded(codes, codeHash(code));
+      codes.set(codeHash(code), true);
       return code;
     },
     takeLink: (candidate) => {
@@ -62,7 +73,7 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
       const hash = codeHash(candidate);
       if (used.has(hash)) return 'used';
       if (!codes.delete(hash)) return 'unknown';
-      addBounded(used, hash);
+      used.set(hash, true);
       return 'in';
     },
     newDevice: () => {
@@ -78,28 +89,22 @@ export function createCredentials(token: string, signedOut = signedOutInMemory()
   };
 }
 
-/** `TIME~GENERATION~RANDOM`, with both numbers in base 36. */
+/** `TIME~GENERATION~RANDOM`. TIME and GENERATION are numbers in base 36. */
 function newDeviceId(generation: number): string {
   const [time, count] = [Date.now().toString(36), generation.toString(36)];
   return `${time}~${count}~${randomBytes(12).toString('base64url')}`;
 }
 
 /**
- * Whether a browser signed in before this generation began. An id without a generation was made before the first
- * generation.
+ * Whether a browser signed in before this generation began. An id without a generation is from the time before the
+ * first generation.
  */
 export function isBefore(generation: number, deviceId: string): boolean {
   const count = Number.parseInt(deviceId.split('~')[1] ?? '', 36);
   return !(count >= generation);
 }
 
-function addBounded(hashes: Set<string>, hash: string): void {
-  hashes.add(hash);
-  const [oldest] = hashes;
-  if (hashes.size > maxCodes && oldest !== undefined) hashes.delete(oldest);
-}
-
-/** Stores sign-outs in memory, until the server stops. */
+/** Stores sign-outs in memory. They are lost when the server stops. */
 function signedOutInMemory(): SignedOut {
   const out = new Set<string>();
   const listeners: (() => void)[] = [];
@@ -124,12 +129,12 @@ function signedOutInMemory(): SignedOut {
   };
 }
 
-/** Compares two texts in a time that does not depend on their content. */
+/** Compares two texts. The time of the comparison does not depend on the texts' content. */
 function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** The SHA-256 of a code, under which the code is stored. */
+/** Returns the SHA-256 of a code. The code is stored under this hash. */
 function codeHash(code: string): string {
   return digest(code).toString('base64url');
 }

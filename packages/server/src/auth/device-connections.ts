@@ -3,10 +3,10 @@ import type { SignedOut } from './credentials.ts';
 /** Ends a connection. */
 export type EndConnection = () => void;
 
-/** A connection of a signed-in browser, from the request to the connection's end. */
+/** A connection of a signed-in browser. It is tracked from the request to the connection's end. */
 export interface DeviceConnection {
   readonly deviceId: string;
-  /** Sets another function that ends the connection, after a change of protocol. */
+  /** Replaces the function that ends the connection, after a change of protocol. */
   endBy(end: EndConnection): void;
   /** Stops tracking the connection, because it has ended or must not be ended. */
   leave(): void;
@@ -14,7 +14,7 @@ export interface DeviceConnection {
   another(end: EndConnection): DeviceConnection;
 }
 
-/** The open requests and connections of each signed-in browser; they are ended when the browser is signed out. */
+/** The open requests and connections of each signed-in browser. They are ended when the browser is signed out. */
 export class DeviceConnections {
   readonly #signedOut: SignedOut;
   readonly #byDevice = new Map<string, Set<{ end: EndConnection }>>();

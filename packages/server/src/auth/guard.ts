@@ -1,4 +1,4 @@
-/** Checks the host, the origin and the credentials of every request and upgrade, before the routes. */
+/** Checks the host, the origin and the credentials of every request and upgrade, before a route handles it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errors, type RequestError } from '../errors.ts';
 import { signedInPage, unauthorizedPage } from '../pages/messages.ts';
@@ -13,7 +13,7 @@ const safeMethods = ['GET', 'HEAD'];
 
 export interface GuardOptions extends HostOptions {
   credentials: Credentials;
-  /** Other origins whose pages may send requests; in the form of the Origin header: `https://name`. */
+  /** Other origins whose pages may send requests, in the form of the Origin header: `https://name`. */
   allowedOrigins: readonly string[];
 }
 
@@ -27,16 +27,16 @@ declare module 'fastify' {
 /** Browsers keep no cookie for longer than 400 days. */
 const cookieAge = 400 * 24 * 60 * 60;
 /**
- * The name under which a browser sends its key: in a header, or as one of the protocols of a WebSocket, which cannot
- * have custom headers.
+ * The name under which a browser sends its key. The key is in a header of this name, or in one of the protocols of a
+ * WebSocket, because a page cannot add headers to a WebSocket.
  */
 const keyHeader = 'x-liminal-key';
 const keyProtocol = 'liminal.key.';
 
 /**
- * Adds the checks to an instance, before its routes; `@fastify/cookie` and, for upgrades, `@fastify/websocket` must be
+ * Adds the checks to an instance, before its routes. `@fastify/cookie` and, for upgrades, `@fastify/websocket` must be
  * registered already. The checks depend on the config of the matched route (`access`, `upgrades`), not on the text of
- * the address, because one route can be addressed in many spellings.
+ * the address, because the address of a route can be written in many ways.
  */
 export function guardRequests(app: FastifyInstance, options: GuardOptions): void {
   const { credentials } = options;
@@ -46,7 +46,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // A connection whose upgrade was rejected is closed.
+    // If an upgrade is rejected, its connection is closed.
     if (request.ws) reply.header('connection', 'close');
     const isProgram = hasToken(request, credentials);
     checkSource(request, options, isProgram);
@@ -64,7 +64,7 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
       enter(request, reply, deviceId, connections);
       return checkUpgrade(request);
     }
-    // An upgrade always needs full credentials: the token, or a cookie with its key.
+    // An upgrade always needs full credentials: the token, or a cookie with the cookie's key.
     if (!request.ws) {
       if (access === 'open') return;
       if (access === 'page' && isReading(request)) {
@@ -100,13 +100,13 @@ function enter(
   const { socket } = request.raw;
   const connection = connections.enter(deviceId, () => socket.destroy());
   request.deviceConnection = connection;
-  // An upgraded connection has no response, so the socket's `close` counts.
+  // An upgraded connection has no response, so use the socket's `close`.
   (request.ws ? socket : reply.raw).once('close', () => connection.leave());
 }
 
 /**
- * Signs the browser in. The page stores the key for our origin only, and removes the link's secret from the browser's
- * history.
+ * Signs the browser in. The page stores the key for our origin only, and removes the secret of the link from the
+ * browser's history.
  */
 function letIn(
   request: FastifyRequest,
@@ -121,14 +121,14 @@ function letIn(
 
 const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict' } as const;
 
-/** Removes a browser's cookie. */
+/** Removes the cookie from a browser. */
 export function clearDevice(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(cookieName(request), cookieOptions);
 }
 
 /**
- * Returns the id of the signed-in browser in a request's cookie. Programs on other ports of the host can add cookies of
- * the same name, so one valid cookie is enough.
+ * Returns the id of the signed-in browser whose cookie is in the request. Programs on other ports of the host can add
+ * cookies of the same name, so one valid cookie is enough.
  */
 export function deviceIn(request: FastifyRequest, credentials: Credentials): string | undefined {
   const prefix = `${cookieName(request)}=`;
@@ -159,7 +159,10 @@ function hasToken({ headers }: FastifyRequest, credentials: Credentials): boolea
   return token !== undefined && credentials.isToken(token);
 }
 
-/** Cookies do not distinguish ports, so two servers on one machine need two cookie names. */
+/**
+ * Returns the name of the server's cookie. A browser shares cookies between ports, so two servers on one machine need
+ * different cookie names.
+ */
 function cookieName(request: FastifyRequest): string {
   return `liminal_${localPort(request)}`;
 }
@@ -169,8 +172,8 @@ function isReading({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Uses the link in the request's address, if it has one. A link is used up only by a page that a person opens: not by
- * the preview of a link in a chat (HEAD), a page's fetch, or a browser's prefetch.
+ * Uses the link in the request's address, if there is one. A link is used up only by a page that a person opens, and
+ * not by the preview of a link in a chat (HEAD), a fetch of a page, or a browser's prefetch.
  */
 function takeLink(request: FastifyRequest, credentials: Credentials) {
   const { path, secret } = splitLink(request.url);
@@ -181,8 +184,8 @@ function takeLink(request: FastifyRequest, credentials: Credentials) {
 }
 
 /**
- * The secret in a link (a code or the token), and the link's path without the secret; the path never leads to another
- * host.
+ * Returns the secret in a link (a code or the token), and the link's path without the secret. The path never leads to
+ * another host.
  */
 function splitLink(url: string): { path: string; secret: string | undefined } {
   const [pathname = '/', ...rest] = url.split('?');
@@ -195,8 +198,8 @@ function splitLink(url: string): { path: string; secret: string | undefined } {
 }
 
 /**
- * Sent with every response: our pages load nothing from other origins, and pages of other origins can neither embed nor
- * read ours.
+ * Headers of every response. Our pages load nothing from other origins, and pages of other origins can neither embed
+ * nor read our pages.
  */
 const securityHeaders = {
   'content-security-policy': [
@@ -220,7 +223,7 @@ const securityHeaders = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 };
 
-/** The error that rejects a request because of its origin; undefined if the request is allowed. */
+/** Returns the error that rejects a request because of its origin; undefined if the request is allowed. */
 function originProblem(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
@@ -236,14 +239,14 @@ function originProblem(
   return unsafe && !hasBearer ? errors.ORIGIN_NOT_ALLOWED.missing() : undefined;
 }
 
-/** The Host header was checked before, so a page with the same host is one of ours. */
+/** The Host header was checked before, so a page with the same host is one of our pages. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
 /**
- * Browsers mark cross-site requests in `Sec-Fetch-Site`, also if they send no Origin. A link on another site that leads
- * to a page of ours is harmless.
+ * Whether the browser marks the request as cross-site. Browsers mark such requests in `Sec-Fetch-Site`, even if they
+ * send no Origin. A link on another site that leads to one of our pages is harmless.
  */
 function isForeignFetch({ headers, method }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];

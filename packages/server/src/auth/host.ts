@@ -7,16 +7,21 @@ const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 export interface HostOptions {
   /** The host on which the server listens. */
   host: string;
-  /** Additional host names, as `name` (on any port) or `name:port`: for proxies and forwarded ports. */
+  /**
+   * Additional host names that clients may use, because of proxies and forwarded ports: `name` (on any port) or
+   * `name:port`.
+   */
   allowedHosts: readonly string[];
 }
 
-/** Whether a server on this host can be reached only by programs on this machine. */
+/** Whether only programs on this machine can reach a server on this host. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Whether a request's Host header names this server: one of its own names with its own port, or an allowed name. */
+/**
+ * Whether a request's Host header is valid: one of this server's own names with the server's port, or an allowed name.
+ */
 export function isHostAllowed(request: FastifyRequest, options: HostOptions): boolean {
   const header = request.headers.host?.toLowerCase() ?? '';
   if (namesAnotherHost(request, header)) return false;
@@ -26,7 +31,7 @@ export function isHostAllowed(request: FastifyRequest, options: HostOptions): bo
   return ownNames(request, options).includes(name) && Number(port) === localPort(request);
 }
 
-/** The port of a request's connection. Without a socket the port is 80, which addresses omit. */
+/** Returns the port of a request's connection. Without a socket the port is 80, which addresses omit. */
 export function localPort(request: FastifyRequest): number {
   return request.raw.socket.localPort ?? 80;
 }
@@ -42,8 +47,8 @@ function namesAnotherHost({ raw }: FastifyRequest, host: string): boolean {
 
 function ownNames(request: FastifyRequest, { host }: HostOptions): string[] {
   if (isLoopback(host)) return [...loopbackNames, host];
-  // If the Host header is the local address of the connection, the client was not misled by another host's name (DNS
-  // rebinding).
+  // If the Host header is the local address of the connection, the client was not misled by the name of another host
+  // (DNS rebinding).
   const address = request.raw.socket.localAddress?.replace(/^::ffff:/, '') ?? '';
   return [...loopbackNames, host, address.includes(':') ? `[${address}]` : address];
 }

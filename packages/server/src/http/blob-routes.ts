@@ -6,19 +6,21 @@ import { limitConcurrency } from './limit-concurrency.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
-/** Types that a browser can show but not run; any other file is sent as a download. */
+/** Types that a browser can show but not run. A file of any other type is sent as a download. */
 const displayableType = /^(image\/(png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+)$/;
 /** Matches a type that is valid in a header. */
 const validType = /^[\w.+-]+\/[\w.+-][\x20-\x7e]*$/;
-/** A blob that a browser opens as a page must not load or run anything. */
+/** If a browser opens a blob as a page, the blob must not load or run anything. */
 const policy = "default-src 'none'; sandbox";
 
-/** Uploads and downloads of messages' files; the files are stored unchanged, and named by the hash of their content. */
+/**
+ * Uploads and downloads of messages' files. The files are stored unchanged. A file's name is the hash of its content.
+ */
 export async function blobRoutes(
   app: App,
   { runtime, maxBytes }: { runtime: Runtime; maxBytes: number },
 ) {
-  // Every body is read as bytes, even JSON.
+  // Read every body as bytes, even if it is JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -44,7 +46,7 @@ export async function blobRoutes(
   });
 }
 
-/** Sends a message's file so that a browser cannot run it. */
+/** Sends a message's file in such a way that a browser cannot run the file. */
 export function sendBlob(
   reply: FastifyReply,
   { bytes, mimeType }: { bytes: Uint8Array; mimeType: string },
@@ -53,7 +55,7 @@ export function sendBlob(
   // A blob cannot change: its name is the hash of its content.
   reply.header('cache-control', 'private, max-age=31536000, immutable');
   if (!displayableType.test(mimeType)) reply.header('content-disposition', 'attachment');
-  // The stored type may be damaged, or invented by an agent.
+  // The stored type may be damaged, or an agent may have invented it.
   const type = validType.test(mimeType) ? mimeType : 'application/octet-stream';
   return reply.type(type).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

@@ -14,7 +14,7 @@ const errorsOfParser: Record<string, () => RequestError> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: errors.BODY_TOO_LARGE.extensions,
 };
 
-/** Rejects data that Node's parser cannot read. */
+/** Rejects requests that Node's parser cannot read. */
 export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Duplex): void {
   const makeError = errorsOfParser[code] ?? errors.INVALID_REQUEST.notHttp;
   if (makeError === errors.REQUEST_TIMEOUT.slow) refuseSlowRequest(socket);
@@ -22,7 +22,7 @@ export function refuseBrokenRequest({ code = '' }: { code?: string }, socket: Du
 }
 
 /**
- * Rejects a request whose head or body has stopped arriving. If the client has sent nothing, no response is sent,
+ * Rejects a request if its head or body has stopped arriving. If the client has sent nothing, no response is sent,
  * because browsers open connections in advance.
  */
 export function refuseSlowRequest(socket: Duplex): void {
@@ -52,6 +52,6 @@ function refuse(socket: Duplex, error: RequestError): void {
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  // If the client never closed its side, the connection would stay open and count towards the limit.
+  // If the client never closed its side, the connection would stay open and count toward the limit.
   if (socket instanceof Socket) socket.destroySoon();
 }

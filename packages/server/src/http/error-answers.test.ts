@@ -14,7 +14,7 @@ test.each([
   ['APPROVAL_ALREADY_ANSWERED', 409],
   ['SHUTTING_DOWN', 503],
   ['STORE_READ_FAILED', 503],
-])('%s is answered with %d and its own message', (code, status) => {
+])('an error with the code %s is answered with %d and its own message', (code, status) => {
   expect(describeError(new LiminalError(code, 'The sentence.'))).toEqual({
     status,
     body: { error: { code, message: 'The sentence.' } },
@@ -38,9 +38,12 @@ test.each([
 test.each([
   [400, 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 400, 'INVALID_REQUEST'],
   [500, 'FST_ERR_REP_INVALID_PAYLOAD_TYPE', 500, 'INTERNAL'],
-])('Fastify’s own error %d (%s) is answered with %d %s', (statusCode, code, status, own) => {
-  const error = Object.assign(new Error('secret: /home/somebody'), { code, statusCode });
-  const answer = describeError(error);
-  expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status, code: own });
-  expect(answer.body.error.message).not.toContain('secret');
-});
+])(
+  'Fastify’s own error %d (%s) is answered with the status %d and the code %s',
+  (statusCode, code, status, own) => {
+    const error = Object.assign(new Error('secret: /home/somebody'), { code, statusCode });
+    const answer = describeError(error);
+    expect({ status: answer.status, code: answer.body.error.code }).toEqual({ status, code: own });
+    expect(answer.body.error.message).not.toContain('secret');
+  },
+);

@@ -3,7 +3,7 @@ import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errors, type RequestError, type ServerErrorCode } from '../errors.ts';
 
-/** Agents' error codes that people can see as the result of a command (seed 000, section Provider Interface). */
+/** Error codes of agents that people can see as the result of a command (seed 000, section Provider Interface). */
 type AgentErrorCode =
   | 'SESSION_CREATE_FAILED'
   | 'PROCESS_CRASH'
@@ -26,7 +26,7 @@ refusals satisfies Record<
   number
 >;
 
-/** Our errors for errors of Fastify. */
+/** The errors with which the server replaces Fastify's errors. */
 const errorsOfFastify: ReadonlyMap<string, () => RequestError> = new Map(
   Object.entries({
     FST_ERR_CTP_INVALID_JSON_BODY: errors.INVALID_JSON.invalid,
@@ -40,8 +40,8 @@ const errorsOfFastify: ReadonlyMap<string, () => RequestError> = new Map(
 );
 
 /**
- * The status and body for an error. The body has the error's message if the message is meant for people, else a general
- * message without internals.
+ * Returns the status and body for an error. If the error's message is meant for people, the body contains this message;
+ * otherwise it contains a general message without internal details.
  */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
@@ -65,13 +65,16 @@ function errorOfFastify(error: unknown): RequestError | undefined {
   return isRefusal ? errors.INVALID_REQUEST.unsupported() : undefined;
 }
 
-/** Errors of a server that is stopping or not ready. The server logs their cause once, not with each request. */
+/**
+ * The codes of errors of a server that is stopping or not ready. The server logs the cause of these errors only once,
+ * not with each request.
+ */
 const expectedCodes: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErrorCode>([
   'NOT_READY',
   'SHUTTING_DOWN',
 ]);
 
-/** Fastify's error handler: sends each error as an `ErrorBody`, and logs unexpected ones. */
+/** Fastify's error handler. Sends each error as an `ErrorBody`, and logs unexpected errors. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const wasAborted = request.raw.destroyed && !request.raw.complete;

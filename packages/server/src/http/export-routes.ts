@@ -10,13 +10,13 @@ import type { App } from './schema.ts';
 interface ExportRoutesOptions {
   runtime: Runtime;
   version: string;
-  /** The largest file that can be imported, in bytes. */
+  /** The size of the largest file that can be imported, in bytes. */
   maxBytes: number;
 }
 
 /** Exports and imports sessions as files. Both directions stream, so a file is never completely in memory. */
 export async function exportRoutes(app: App, { runtime, version, maxBytes }: ExportRoutesOptions) {
-  // Every body is a file, which the route reads as a stream.
+  // Every body of this route is a file, which the route reads as a stream.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
 
@@ -38,8 +38,8 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
       try {
         return await reply.code(201).send(await runtime.importSession(pieces));
       } finally {
-        // Ends an abandoned import when its next part arrives. If the iterator were not ended, the rest of the body
-        // would stay in memory.
+        // If the import was abandoned, end the iterator when the next part of the body arrives. Otherwise the rest of
+        // the body would stay in memory.
         pieces.return().catch(() => undefined);
       }
     },
@@ -56,8 +56,8 @@ export function sendExport(
 }
 
 /**
- * The file as bytes, because text that waits for the client would take up to three times as much memory. Between two
- * parts, other work can run.
+ * Converts the file to bytes, because text that waits for the client would take up to three times as much memory.
+ * Between two parts of the file, other work can run.
  */
 async function* inBytes(file: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of file) {

@@ -9,7 +9,10 @@ interface HealthRoutesOptions {
   runtime: Pick<Runtime, 'troubles'>;
 }
 
-/** The routes that need no credentials: whether the server runs, and whether it is ready. They reveal nothing else. */
+/**
+ * The routes that need no credentials: whether the server runs, and whether it is ready. These routes reveal no other
+ * information.
+ */
 export async function healthRoutes(app: App, { version, runtime }: HealthRoutesOptions) {
   app.route({
     ...routeOf(serverOperations.health),

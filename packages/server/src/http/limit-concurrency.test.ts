@@ -59,14 +59,14 @@ test('SAFE: simultaneous requests begin in order, each in its own turn of the ev
   expect(new Set(begun.map((one) => one.turn)).size).toBe(3);
 });
 
-test('SAFE: a request whose client has disconnected is not answered', async () => {
+test('SAFE: if the client of a request has disconnected, the request is not answered', async () => {
   const [left, there] = [asked({ destroyed: true }), asked()];
   await Promise.all([left.begin(), there.begin()]);
   expect([left.isHijacked(), there.isHijacked()]).toEqual([true, false]);
   await there.end();
 });
 
-test('SAFE: four responses are made at the same time; the fifth begins when one of them is complete or its client has disconnected', async () => {
+test('SAFE: four responses are made at the same time; the fifth begins when one of the four is complete or its client has disconnected', async () => {
   const all = Array.from({ length: 6 }, () => asked());
   const begun = new Set<number>();
   const beginning = all.map(async ({ begin }, at) => {
@@ -99,7 +99,7 @@ test('SAFE: a request begins only after the earlier responses on its connection 
   await second.end();
 });
 
-test('SAFE: a request whose connection closes while the request waits is not answered', async () => {
+test('SAFE: if the connection of a waiting request closes, the request is not answered', async () => {
   const second = asked({ isFirst: false });
   const begun = second.begin();
   second.socket.destroyed = true;
@@ -108,7 +108,7 @@ test('SAFE: a request whose connection closes while the request waits is not ans
   expect(second.isHijacked()).toBe(true);
 });
 
-test('SAFE: browsers, and programs by address and user agent, take turns, even if one of them sends many requests', async () => {
+test('SAFE: clients take turns even if one of them sends many requests; a client is a browser, or a program with its address and user agent', async () => {
   const begun: string[] = [];
   const ask = async (name: string, client: Parameters<typeof asked>[0]): Promise<void> => {
     const { begin, end } = asked(client);

@@ -2,13 +2,13 @@ import type { EventEmitter } from 'node:events';
 import { FairSemaphore, yieldToEventLoop } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The most responses of one route that are made at the same time. */
+/** The maximum number of responses of one route that are made at the same time. */
 const atOnce = 4;
 
 /**
- * Hooks for a route with responses of several megabytes. Only a few responses are made at the same time, other work can
- * run between them, and clients take turns. No response is made for a client that has disconnected, or that has not
- * read its earlier responses.
+ * Returns hooks for a route with responses of several megabytes. Only a few responses are made at the same time, other
+ * work can run between them, and clients take turns. If a client has disconnected, or has not read its earlier
+ * responses, no response is made for this client.
  */
 export function limitConcurrency() {
   const slots = new FairSemaphore(atOnce);
@@ -46,14 +46,14 @@ export function limitConcurrency() {
 }
 
 /**
- * The key by which clients take turns: a browser's id; for programs, which share one token, their address and user
- * agent.
+ * Returns the key by which clients take turns. For a browser, this is the browser's id; for a program, its address and
+ * user agent, because all programs share one token.
  */
 function clientKey({ deviceConnection, ip, headers }: FastifyRequest): string {
   return deviceConnection?.deviceId ?? `${ip} ${headers['user-agent']}`;
 }
 
-/** Resolves when the first of these events happens. */
+/** Resolves when the first of these events occurs on these objects. */
 function eitherOf(...events: [EventEmitter, string][]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const [emitter, event] of events) emitter.once(event, resolve);

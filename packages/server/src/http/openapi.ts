@@ -15,7 +15,7 @@ import {
 } from 'zod-openapi';
 import type { App } from './schema.ts';
 
-/** The protocol's schemas by name, so that the document can refer to them instead of repeating them. */
+/** The protocol's schemas by name. The document refers to these schemas instead of repeating them. */
 const schemas = Object.fromEntries(
   Object.entries(protocol).filter(([, value]) => value instanceof z.ZodType),
 ) as Record<string, z.ZodType>;
@@ -27,7 +27,7 @@ export function openApiRoute(app: App, { version }: { version: string }) {
       {
         openapi: '3.1.0',
         info: { title: 'Liminal', version },
-        // A relative address, since a server may have any address.
+        // Use a relative address, because a server may have any address.
         servers: [{ url: '/' }],
         paths: paths({ ...operations, ...serverOperations }),
         components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
@@ -38,12 +38,17 @@ export function openApiRoute(app: App, { version }: { version: string }) {
   );
 }
 
-/** Allows unknown fields in the schemas, because the server ignores them, and later versions may send more. */
+/**
+ * Allows unknown fields in the schemas, because the server ignores unknown fields, and later versions may send more
+ * fields.
+ */
 const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 };
 
-/** The name of each operation is its `operationId`, from which generated clients take their function names. */
+/**
+ * Each operation's name becomes its `operationId`. Generated clients use `operationId` as the name of their functions.
+ */
 function paths(all: Record<string, Operation>) {
   const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>
     path.replaceAll(/:(\w+)/g, '{$1}'),
@@ -82,7 +87,7 @@ function successResponse(operation: Operation): ZodOpenApiResponsesObject {
   return { 200: { description: 'Server-sent events.', content } };
 }
 
-/** The operation's own error codes, besides those of every request. */
+/** Returns the operation's own error codes, without the codes that every request can have. */
 function refusalResponses(operation: Operation): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(operation.refusals, (code) => refusals[code]);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Limits for request bodies that arrive slowly, and for bodies that are not read to their end. */
+/** Limits for request bodies that arrive slowly, and for request bodies that the server does not read to their end. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -8,8 +8,9 @@ import { refuseSlowRequest } from './broken-requests.ts';
 type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
- * A body may take any total time, but no pause may be longer than `silenceMs`. If a request is answered before its body
- * has arrived, the server still reads some of the body, so that the client can read the response.
+ * A body may take any total time to arrive, but no pause may be longer than `silenceMs`. If a request is answered
+ * before its whole body has arrived, the server still reads a part of the remaining body, so that the client can read
+ * the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);
@@ -53,8 +54,8 @@ function refuseSilentBodies(server: Server, silenceMs: number): void {
 }
 
 /**
- * Whether the client has sent nothing for longer than allowed. If received bytes are still unread, the server is slow,
- * not the client.
+ * Whether the client has sent nothing for longer than the limit allows. If received bytes are still unread, the server
+ * is slow, and not the client.
  */
 function isSilent(request: IncomingMessage, one: Incoming, silenceMs: number): boolean {
   const { bytesRead } = request.socket;
@@ -71,7 +72,7 @@ function refuse({ socket }: IncomingMessage, { headersSent }: ServerResponse): v
   else refuseSlowRequest(socket);
 }
 
-/** Reads the rest of a body within `drainBytes` and `drainMs`, then ends the connection. */
+/** Reads the rest of a body, but at most `drainBytes` and for at most `drainMs`, and then ends the connection. */
 function drain(request: IncomingMessage, { drainBytes, drainMs }: BodyLimits): void {
   const end = (): void => void request.destroy();
   const timer = setTimeout(end, drainMs).unref();

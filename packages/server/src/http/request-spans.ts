@@ -11,16 +11,17 @@ import { newId, newTrace, type Tracing } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from './schema.ts';
 
-/** A request's span, which ends with the response. */
+/** The span of a request. The span ends with the response. */
 interface OpenSpan extends SpanContext {
   parentSpanId: string | undefined;
-  /** ms since the epoch. */
+  /** The start of the span, in ms since the epoch. */
   startedAt: number;
 }
 
 /**
- * Makes a span for each command that sends a message (the turn's span is below it), and for each other command that
- * names a trace. Requests that are rejected before their command, for example without credentials, have no span.
+ * Makes a span for each command that sends a message (the turn's span is below this span), and for each other command
+ * whose request contains a trace. If a request is rejected before its command, for example because it has no
+ * credentials, there is no span.
  */
 export function traceRequests(app: App, tracing: Tracing): void {
   const open = new WeakMap<FastifyRequest, OpenSpan>();
@@ -39,7 +40,7 @@ export function traceRequests(app: App, tracing: Tracing): void {
   });
 }
 
-/** The trace context in the body, which takes precedence, or else in the headers. */
+/** Returns the trace context in the body, or, if the body has none, the trace context in the headers. */
 function callerOf({ body, headers }: FastifyRequest): TraceContext | undefined {
   const hasContext = typeof body === 'object' && body !== null && 'traceContext' in body;
   const given = hasContext ? TraceContext.safeParse(body.traceContext).data : undefined;
@@ -62,7 +63,9 @@ function startSpan(
   };
 }
 
-/** The body with the request's span as its trace context, so that the turn's span is below the request's span. */
+/**
+ * Returns the body with the request's span as its trace context, so that the turn's span is below the request's span.
+ */
 function withSpanContext(span: OpenSpan, caller: TraceContext | undefined, body: unknown): unknown {
   const traceContext: TraceContext = { ...caller, traceparent: writeTraceparent(span) };
   return typeof body === 'object' ? { ...body, traceContext } : body;

@@ -31,7 +31,7 @@ interface Schema<O extends Operation> {
   response: O extends { answer: infer Answer } ? Record<StatusOf<O>, Answer> : object;
 }
 
-/** Returns an operation as a Fastify route, without the handler. */
+/** Converts an operation to a Fastify route without a handler. */
 export function routeOf<O extends Operation>(operation: O) {
   const {
     method,
@@ -45,7 +45,7 @@ export function routeOf<O extends Operation>(operation: O) {
     access,
   }: Operation = operation;
   const isJson = !streams && bytes !== 'answer';
-  // Fastify logs a warning if a schema's key is undefined.
+  // Fastify logs a warning if the value of a schema's key is undefined.
   const schema = {
     params: pathSchema(operation),
     ...(query && { querystring: query }),
@@ -60,7 +60,7 @@ export function routeOf<O extends Operation>(operation: O) {
   };
 }
 
-/** Operations whose responses can have several megabytes. */
+/** Operations whose responses can be several megabytes long. */
 const largeOperations: ReadonlySet<string> = new Set([
   'history',
   'getRun',
@@ -97,7 +97,7 @@ function withTrace(body: unknown, headers: Record<string, unknown>): unknown {
   return traceContext && typeof body === 'object' ? { traceContext, ...body } : body;
 }
 
-/** For tests: throws for an error code that the operation does not list. */
+/** For tests: throws if the error code is not in the operation's list. */
 export function checkRefusals(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { operation } = request.routeOptions.config;

@@ -45,15 +45,15 @@ const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, 
   const makeError = invalid[httpPart ?? ''] ?? errors.INVALID_REQUEST.invalid;
   const nameOf = httpPart === 'params' ? idIn(url ?? '') : undefined;
   return (value: unknown) => {
-    // Fastify passes a missing body as null, which is read as an empty object.
+    // For a missing body, Fastify passes null. Read null as an empty object.
     const parsed = parseInput(schema, value ?? {}, nameOf);
     return 'value' in parsed ? parsed : { error: makeError(parsed.problems) };
   };
 };
 
 /**
- * Returns the name that errors use for an id in a route's path: for `:id` the part before it, for others, such as
- * `:turnId`, their own name.
+ * Returns the name that errors use for an id in a route's path. For `:id`, this is the path segment before the id; for
+ * any other parameter, such as `:turnId`, the parameter's own name.
  */
 function idIn(url: string): (name: string) => string {
   const parts = url.split('/');

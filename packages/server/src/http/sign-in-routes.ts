@@ -15,11 +15,11 @@ export async function signInRoutes(app: App, { credentials }: { credentials: Cre
     ...routeOf(serverOperations.signOut),
     handler: async (request, reply) => {
       const device = deviceIn(request, credentials);
-      // Stops tracking this request's connection, because the request must be answered although its browser is signed
+      // Stop tracking this request's connection, because the request must be answered although its browser is signed
       // out.
       request.deviceConnection?.leave();
       clearDevice(request, reply);
-      // `addAll` and `add` sign the browsers out even if they throw.
+      // `addAll` and `add` sign out the browsers even if they throw.
       if (request.body?.everywhere === true) credentials.signedOut.addAll();
       else if (device !== undefined) credentials.signedOut.add(device);
       return {};

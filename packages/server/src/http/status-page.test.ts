@@ -9,6 +9,6 @@ const rows = [...page.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status,
   [...cell!.matchAll(/`([A-Z_]+)`/g)].map(([, code]): [string, number] => [code!, Number(status)]),
 );
 
-test.each(rows)('%s has the status %d of docs/protocol.md', (code, status) => {
+test.each(rows)('the code %s has the status %d that docs/protocol.md lists', (code, status) => {
   expect(describeError(new LiminalError(code, '')).status).toBe(status);
 });

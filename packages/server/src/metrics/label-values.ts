@@ -1,4 +1,4 @@
-/** The label that replaces further values. */
+/** The label that replaces values beyond the limit. */
 const otherValue = 'other';
 
 /** The longest label value, in characters. */
@@ -6,7 +6,7 @@ const lengthMax = 100;
 
 /**
  * Limits the number of distinct values of a label: the server and each metrics store keep every value in memory, and an
- * agent may report any number of models and codes. The first values are kept; further values become `other`.
+ * agent may report any number of models and codes. The first values are kept; all values after them become `other`.
  */
 export class LabelValues {
   readonly #max: number;

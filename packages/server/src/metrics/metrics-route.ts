@@ -26,7 +26,7 @@ export async function metricsRoute(
   { runtime, connections, metrics }: MetricsRouteOptions,
 ) {
   const sessions = new Map<string, SessionSummary>();
-  // Does not start agents in order to count the sessions of their own stores.
+  // Counts only sessions that are known without starting an agent.
   const options = { ownOnly: true };
   const stopWatching = runtime.subscribeToSessionList(({ sessions: changed, removed }) => {
     for (const session of changed) sessions.set(session.sessionId, session);
@@ -46,13 +46,13 @@ export async function metricsRoute(
     connectionGauges(now, connections);
     sessionGauges(now, [...sessions.values()]);
     runtimeGauges(now, await runtime.gauges());
-    // If Redis fails, the other metrics are still sent.
+    // If Redis fails, all other metrics are still sent.
     await runtime
       .metrics()
       .then((historyMetrics) => historyGauges(now, historyMetrics), ignoreError);
     reply.type(now.contentType);
     const all = await Registry.merge([metrics.registry, now]).metrics();
-    // Without the empty lines.
+    // Leave out empty lines.
     return all.replaceAll('\n\n', '\n');
   });
 }
@@ -79,7 +79,8 @@ function processGauges(registry: Registry): void {
 }
 
 /**
- * Gauges of the event loop's delay since the last scrape; the regular interval between two measurements is subtracted.
+ * Gauges of the event loop's delay since the last scrape. The interval between two measurements is subtracted from the
+ * delay.
  */
 function loopGauges(registry: Registry, loop: ReturnType<typeof monitorEventLoopDelay>): void {
   const gauge = gaugesOf(registry);

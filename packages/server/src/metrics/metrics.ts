@@ -2,14 +2,14 @@ import type { Meter, MeteredTurn } from '@liminal/runtime';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelValues } from './label-values.ts';
 
-/** The most distinct models for each agent type, and the most distinct error codes. */
+/** How many distinct models each agent type may have as label values, and how many distinct error codes. */
 const modelsMax = 30;
 const codesMax = 60;
 
 const turnLabels = ['agent', 'model'] as const;
 type TurnLabel = (typeof turnLabels)[number];
 
-/** This server's counters since its start, for Prometheus. No label may have an id, a path or a secret. */
+/** This server's counters since its start, for Prometheus. No label may contain an id, a path or a secret. */
 export class Metrics implements Meter {
   readonly registry = new Registry();
   readonly #models = new Map<string, LabelValues>();

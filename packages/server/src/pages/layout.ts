@@ -1,9 +1,9 @@
-/** A page with one message, in the app's style; the page needs no script and no other file. */
+/** Returns a page with one message, in the app's style. The page needs no script and no other file. */
 export interface MessagePage {
   title: string;
   /** HTML. */
   body: string;
-  /** HTML for the head. */
+  /** Additional HTML for the head of the page. */
   head?: string;
 }
 

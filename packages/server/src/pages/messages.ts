@@ -1,7 +1,7 @@
 import { escapeHtml, messagePage } from './layout.ts';
 import { signInScriptPath } from './sign-in-script.ts';
 
-/** Explains to a visitor without a cookie how to sign in. */
+/** Returns a page that explains to a visitor without a cookie how to sign in. */
 export function unauthorizedPage(link: 'used' | 'unknown' | undefined): string {
   return messagePage({
     title: titles[link ?? 'none'],
@@ -18,7 +18,7 @@ const titles = {
   unknown: 'This link has expired',
 };
 
-/** A page that stores the browser's key for our origin, and then opens `path`. */
+/** Returns a page that stores the browser's key for our origin, and then opens `path`. */
 export function signedInPage(path: string, key: string): string {
   const script = `<script src="${signInScriptPath}" data-key="${escapeHtml(key)}" data-path="${escapeHtml(path)}"></script>`;
   return messagePage({
@@ -27,7 +27,7 @@ export function signedInPage(path: string, key: string): string {
   });
 }
 
-/** The page of a server whose web app was not built. */
+/** Returns the page of a server whose web app was not built. */
 export function notBuiltPage(): string {
   return messagePage({
     title: 'The web app is not built yet',

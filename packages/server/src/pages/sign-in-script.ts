@@ -3,9 +3,10 @@ import type { FastifyInstance } from 'fastify';
 export const signInScriptPath = '/sign-in.js';
 
 /**
- * On the page of a browser that is not signed in, the script stores the requested address. On the page that signs the
- * browser in, the script stores the key and replaces the link in the browser's history: by the link's path, or, if the
- * link leads to the start page, by the address that was requested in the last hour.
+ * The script of the sign-in pages. On the page for a browser that is not signed in, the script stores the requested
+ * address. On the page that signs the browser in, the script stores the key and replaces the link in the browser's
+ * history. The replacement is the link's path. If the link leads to the start page, the replacement is the address that
+ * was requested in the last hour.
  */
 const script = `const { key, path } = document.currentScript.dataset;
 if (key === undefined) {
@@ -20,7 +21,7 @@ if (key === undefined) {
 }
 `;
 
-/** Serves the script of the sign-in page. The key is in the page; the script has no secret. */
+/** Serves the script of the sign-in page. The key is in the page; the script contains no secret. */
 export function signInScriptRoute(app: FastifyInstance): void {
   app.get(signInScriptPath, { config: { access: 'open' } }, async (_, reply) =>
     reply.type('text/javascript').send(script),

@@ -3,23 +3,26 @@ import type { FastifyReply } from 'fastify';
 
 export interface ServerSentEvent {
   event: string;
-  /** One line of JSON. */
+  /** The data of the event, as one line of JSON. */
   data: string;
-  /** The client sends this id as `Last-Event-ID` when it reconnects. */
+  /** The id of the event. A client sends this id as `Last-Event-ID` when it reconnects. */
   id?: string | undefined;
 }
 
 interface EventStreamOptions {
-  /** The number of unsent bytes from which `send` returns false. */
+  /** If the number of unsent bytes reaches this value, `send` returns false. */
   bufferBytes: number;
   heartbeatMs: number;
-  /** Called when the unsent data of a full stream has been sent. */
+  /** Called when all unsent data of a full stream has been sent. */
   onDrained: () => void;
-  /** Called when the client has disconnected, or when the stream was ended. */
+  /** Called when the client has disconnected, or when the server has ended the stream. */
   onClosed: () => void;
 }
 
-/** A stream of server-sent events to one client. Regular comments keep proxies from closing the connection. */
+/**
+ * A stream of server-sent events to one client. The stream sends comments at intervals, so that proxies do not close
+ * the connection.
+ */
 export class EventStream {
   readonly #readable: Readable;
   readonly #onDrained: () => void;
@@ -35,13 +38,13 @@ export class EventStream {
       clearInterval(heartbeat);
       onClosed();
     });
-    // A first comment, so that the headers are sent before the first event.
+    // Send a comment first, so that the headers are sent before the first event.
     this.#push(': open\n\n');
   }
 
   /**
-   * Always accepts an event. Returns false when the unsent bytes have reached the limit; the caller should then wait
-   * for `onDrained`.
+   * Always accepts an event. Returns false when the number of unsent bytes has reached the limit. Then the caller
+   * should wait for `onDrained`.
    */
   send({ event, data, id }: ServerSentEvent): boolean {
     return this.#push(`event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${data}\n\n`);
@@ -53,7 +56,7 @@ export class EventStream {
     this.#readable.push(null);
   }
 
-  /** Makes the stream, which becomes the response to a request. */
+  /** Makes the stream. The stream becomes the response to a request. */
   answer(reply: FastifyReply): FastifyReply {
     return reply
       .header('content-type', 'text/event-stream; charset=utf-8')

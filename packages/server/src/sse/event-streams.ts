@@ -4,13 +4,13 @@ import type { Limits } from '../limits.ts';
 import { EventStream } from './event-stream.ts';
 
 interface Callbacks {
-  /** Called when the unsent data of a full stream has been sent. */
+  /** Called when all unsent data of a full stream has been sent. */
   onDrained: () => void;
   /** Called when the client has disconnected. */
   onClosed: () => void;
 }
 
-/** All open streams. Limits their number, and ends them when the server closes. */
+/** All open streams. This class limits their number, and ends them when the server closes. */
 export class EventStreams {
   readonly #streams = new Set<EventStream>();
   readonly #connections: Connections;

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The position that a client had reached when it lost its connection; browsers send this header without being asked.
+ * Returns the position that a client had reached when it lost its connection. Browsers send the header of this position
+ * automatically.
  */
 export function lastEventId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['last-event-id'];

@@ -33,8 +33,8 @@ const formats = {
 type RunFormat = (typeof formats)[keyof typeof formats];
 
 /**
- * Streams a run's canonical events, each named by its type, in the requested form. If the log has already dropped
- * events, the stream has one `snapshot` instead.
+ * Streams a run's canonical events in the requested form. Each server-sent event has the name of the event's type. If
+ * the log has already dropped events, the stream contains one `snapshot` instead.
  */
 export async function runStreamRoute(app: App, { runtime, streams }: RunStreamOptions) {
   app.route({
@@ -43,7 +43,7 @@ export async function runStreamRoute(app: App, { runtime, streams }: RunStreamOp
     handler: async (request, reply) => {
       const { id } = request.params;
       const after = seqIn(id, lastEventId(request.headers));
-      // Browsers reconnect after the end of a stream, unless the response is 204.
+      // Browsers reconnect after the end of a stream unless the response has the status 204.
       const waits = request.query.wait === '1';
       const format = formats[request.query.format ?? 'canonical'];
       const run = await runtime.getRun(id).catch((error: unknown) => {

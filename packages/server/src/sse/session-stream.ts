@@ -13,7 +13,10 @@ interface SessionStreamOptions {
   streams: EventStreams;
 }
 
-/** Streams a session as server-sent events: the same messages as on the WebSocket; the id of an event is its cursor. */
+/**
+ * Streams a session as server-sent events. The messages are the same as on the WebSocket; the id of each event is its
+ * cursor.
+ */
 export async function sessionStreamRoute(
   app: App,
   { runtime, connections, streams }: SessionStreamOptions,
@@ -22,7 +25,7 @@ export async function sessionStreamRoute(
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // Throws for an unknown session, before the status of the response is sent.
+      // For an unknown session, this throws before the status of the response is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),
@@ -50,7 +53,7 @@ export async function sessionStreamRoute(
 
 /**
  * The message `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own
- * error event, so errors have the name `problem`.
+ * error event, so the message `session:error` becomes the event `problem`.
  */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;

@@ -5,7 +5,10 @@ const Uuid = z.uuid();
 /** docs/protocol.md defines this conversion, so that other programs can compute the same ids. */
 const namespace = Buffer.from('598d8923bdcb4fd5802269c0a9b6401b', 'hex');
 
-/** The UUID of an id: the id itself if it is a UUID, else a UUID of version 5 (RFC 9562) of its UTF-8. */
+/**
+ * Returns a UUID for an id: the id itself if it is a UUID, otherwise a UUID of version 5 (RFC 9562) of the id's UTF-8
+ * bytes.
+ */
 export function uuidOf(id: string): string {
   if (Uuid.safeParse(id).success) return id;
   const bytes = createHash('sha1').update(namespace).update(id).digest();

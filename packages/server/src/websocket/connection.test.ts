@@ -5,7 +5,7 @@ import { Connections } from '../connections.ts';
 import { defaultLimits } from '../limits.ts';
 import { WebSocketConnection } from './connection.ts';
 
-test('INV-9 the subscriptions of one socket load one after another, and only while the socket has room', async () => {
+test('INV-9 the subscriptions of one socket are loaded one after another, and only while the socket has room', async () => {
   let bufferedAmount = 0;
   let sent = (): void => undefined;
   const socket = {
@@ -47,7 +47,7 @@ test('INV-9 the subscriptions of one socket load one after another, and only whi
   });
   expect(begun).toEqual(['a']);
   first.resolve();
-  // The answer for the first session fills the socket.
+  // The response for the first session fills the socket's buffer.
   await new Promise(setImmediate);
   expect(begun).toEqual(['a']);
   bufferedAmount = 0;

@@ -15,7 +15,9 @@ interface WebSocketConnectionOptions {
   limits: Limits;
 }
 
-/** One client's WebSocket: its subscriptions, its unsent messages, and its waiting loads. */
+/**
+ * One client's WebSocket, with its subscriptions, its unsent messages, and the subscriptions that wait to be loaded.
+ */
 export class WebSocketConnection {
   readonly #runtime: Runtime;
   readonly #connections: Connections;
@@ -24,7 +26,7 @@ export class WebSocketConnection {
   readonly #subscriptions = new Map<string, Subscription>();
   #sessionList: SessionListFeed | undefined;
   /**
-   * Subscriptions that wait until the socket has room and the running load has ended: the first answer to a
+   * Subscriptions that wait until the socket has room and the running load has ended: the first response to a
    * subscription can have 8 MiB.
    */
   readonly #loads: (() => Promise<void>)[] = [];
@@ -37,7 +39,7 @@ export class WebSocketConnection {
     this.#sendBuffer = new SendBuffer(socket, limits.bufferBytes, () => this.#drained());
   }
 
-  /** Handles a frame. An invalid message is answered with an error, and the connection stays open. */
+  /** Handles a frame. If the message is invalid, sends an error and keeps the connection open. */
   receive(text: string): void {
     const message = parseMessage(text);
     if (typeof message === 'string') return this.#refuse('INVALID_MESSAGE', message);
@@ -63,7 +65,10 @@ export class WebSocketConnection {
     this.#sessionList?.close();
   }
 
-  /** A second subscription to a session replaces the first one, and starts from the given cursor. */
+  /**
+   * Subscribes to a session. A second subscription to the same session replaces the first one, and starts from the
+   * given cursor.
+   */
   #subscribe({ sessionId, cursor, deltas }: Subscribe): void {
     this.#unsubscribe(sessionId);
     if (this.#subscriptions.size >= this.#limits.subscriptionsPerSocket) {
@@ -96,7 +101,7 @@ export class WebSocketConnection {
     subscription.close();
   }
 
-  /** A second subscription replaces the first one and sends all sessions again. */
+  /** Subscribes to the session list. A second subscription replaces the first one, and sends all sessions again. */
   #watchSessions(): void {
     this.#sessionList?.close();
     this.#sessionList = new SessionListFeed(
@@ -134,7 +139,7 @@ export class WebSocketConnection {
   }
 }
 
-/** Returns the parsed message, or a sentence about the problem if the frame is not a message. */
+/** Returns the parsed message. If the frame is not a valid message, returns a sentence about the problem. */
 function parseMessage(text: string): ClientMessage | string {
   let json: unknown;
   try {

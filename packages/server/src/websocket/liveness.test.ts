@@ -47,15 +47,18 @@ describe('a connection', () => {
 
   const interval = (): void => void vi.advanceTimersByTime(1_000);
 
-  test.each(['pong', 'message'])('whose client sends a %s in each interval stays open', (event) => {
-    for (let count = 0; count < 5; count += 1) {
-      interval();
-      socket.emit(event);
-    }
-    expect([socket.isEnded, socket.pings]).toEqual([false, 5]);
-  });
+  test.each(['pong', 'message'])(
+    'a connection stays open if its client sends a %s in each interval',
+    (event) => {
+      for (let count = 0; count < 5; count += 1) {
+        interval();
+        socket.emit(event);
+      }
+      expect([socket.isEnded, socket.pings]).toEqual([false, 5]);
+    },
+  );
 
-  test('whose client answers nothing for a whole interval ends, and its timer stops', () => {
+  test('a connection ends, and its timer stops, if its client answers nothing for a whole interval', () => {
     interval();
     expect(socket.isEnded).toBe(false);
     interval();
@@ -63,7 +66,7 @@ describe('a connection', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('SAFE: whose socket is paused stays open only while its client accepts some of the waiting bytes', () => {
+  test('SAFE: if the socket is paused, the connection stays open only while its client accepts some of the waiting bytes', () => {
     socket.isPaused = true;
     Object.assign(raw, { bytesWritten: 5_000, writableLength: 4_000 });
     interval();
@@ -72,13 +75,13 @@ describe('a connection', () => {
       interval();
       expect(socket.isEnded, `${writableLength} bytes wait`).toBe(false);
     }
-    // More bytes were sent to the client, but the client accepted none of them.
+    // The server sent more bytes to the client, but the client accepted none of them.
     Object.assign(raw, { bytesWritten: 6_000, writableLength: 3_999 });
     interval();
     expect(socket.isEnded).toBe(true);
   });
 
-  test('SAFE: whose client accepts data but answers no ping ends if its socket is not paused', () => {
+  test('SAFE: if a client accepts data but answers no ping, its connection ends, unless the socket is paused', () => {
     interval();
     raw.bytesWritten = 5_000;
     interval();
@@ -90,7 +93,7 @@ describe('a ping', () => {
   const ping = Buffer.from('?');
 
   test.each([0, 64 * 1024])(
-    'is answered with its data while at most %i bytes wait',
+    'a ping is answered with its own data while at most %i bytes wait',
     (bufferedAmount) => {
       const socket = Object.assign(new FakeSocket(), { bufferedAmount });
       answerPings(socket.asWebSocket);
@@ -99,14 +102,14 @@ describe('a ping', () => {
     },
   );
 
-  test('SAFE: ends the connection if its client does not read the answers', () => {
+  test('SAFE: a ping ends the connection if the client does not read the answers', () => {
     const socket = Object.assign(new FakeSocket(), { bufferedAmount: 64 * 1024 + 1 });
     answerPings(socket.asWebSocket);
     socket.emit('ping', ping);
     expect([socket.pongs, socket.isEnded]).toEqual([[], true]);
   });
 
-  test('is not answered on a connection that is closing', () => {
+  test('a ping is not answered on a connection that is closing', () => {
     const socket = Object.assign(new FakeSocket(), { readyState: 2 });
     answerPings(socket.asWebSocket);
     socket.emit('ping', ping);

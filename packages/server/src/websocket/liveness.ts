@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /**
- * Ends a connection whose client has disappeared. The client has a whole interval (ms) to answer a ping. While the
- * socket is paused, no answers are read, so a client then counts as alive if it accepts some of the waiting bytes.
+ * Ends a connection whose client has disappeared. The client must answer a ping within one interval (ms). While the
+ * socket is paused, the server reads no answers. During this time a client is treated as alive if it accepts some of
+ * the waiting bytes.
  */
 export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket): void {
   let hasAnswered = true;
@@ -20,10 +21,12 @@ export function watchLiveness(socket: WebSocket, intervalMs: number, raw: Socket
   socket.once('close', () => clearInterval(timer));
 }
 
-/** The number of unsent bytes of a socket from which a ping ends the connection. */
+/** If a socket has at least this number of unsent bytes, a ping ends the connection. */
 const pongsMax = 64 * 1024;
 
-/** Answers the pings of a socket with `autoPong: false`. Ends the socket if its client does not read the answers. */
+/**
+ * Answers the pings of a socket that has `autoPong: false`. Ends the socket if its client does not read the answers.
+ */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data: Buffer) => {
     if (socket.bufferedAmount > pongsMax) socket.terminate();

@@ -14,7 +14,7 @@ interface WebSocketRouteOptions {
   limits: Limits;
 }
 
-/** The WebSocket routes; `@fastify/websocket` must be registered already. Commands use HTTP. */
+/** The WebSocket routes. `@fastify/websocket` must be registered already. Clients send commands over HTTP. */
 export async function webSocketRoute(app: App, options: WebSocketRouteOptions) {
   const { connections, limits } = options;
   app.route({

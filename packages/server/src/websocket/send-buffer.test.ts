@@ -35,12 +35,12 @@ function slowSocket() {
 
 const kilobyte = Buffer.alloc(1_000);
 
-test('INV-9 a send buffer is full when enough bytes wait, and drained when few bytes are left', () => {
+test('INV-9 a send buffer is full when enough bytes are waiting, and drained when only few bytes are left', () => {
   const { socket, take } = slowSocket();
   let drained = 0;
   const outbox = new SendBuffer(socket, 20_000, () => (drained += 1));
   const taken = Array.from({ length: 12 }, () => outbox.send(kilobyte));
-  // A message counts as more than its own bytes.
+  // The buffer counts more than the bytes of a message.
   expect(taken.indexOf(false)).toBe(6);
   take(10);
   expect([outbox.isFull, drained]).toEqual([true, 0]);
@@ -48,13 +48,13 @@ test('INV-9 a send buffer is full when enough bytes wait, and drained when few b
   expect([outbox.isFull, drained]).toEqual([false, 1]);
 });
 
-test('INV-9 small messages also fill a send buffer, because each has a minimum size', () => {
+test('INV-9 many small messages also fill a send buffer, because each message is counted with a minimum size', () => {
   const outbox = new SendBuffer(slowSocket().socket, 20_000, () => {});
   const taken = Array.from({ length: 30 }, () => outbox.send(Buffer.from('{}')));
   expect(taken.indexOf(false)).toBeLessThan(20);
 });
 
-test('SAFE: a send buffer is not drained if its socket was closed while the buffer was full', () => {
+test('SAFE: if a socket is closed while its send buffer is full, the buffer does not report that it has drained', () => {
   const { socket, terminate } = slowSocket();
   let drained = 0;
   const outbox = new SendBuffer(socket, 10_000, () => (drained += 1));
@@ -65,7 +65,7 @@ test('SAFE: a send buffer is not drained if its socket was closed while the buff
 });
 
 test.each(['answers', 'pongs'])(
-  'SAFE: while %s wait for a client, nothing more is read from that client',
+  'SAFE: while %s wait for a client, the server reads nothing more from that client',
   (kind) => {
     const { socket, take } = slowSocket();
     const outbox = new SendBuffer(socket, 20_000, () => {});

@@ -1,6 +1,6 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** The overhead of an unsent message in memory, in bytes; a high estimate. */
+/** The memory that an unsent message needs in addition to its bytes, in bytes. This is a high estimate. */
 const messageOverhead = 2_000;
 
 /**
@@ -15,21 +15,21 @@ export class SendBuffer {
   /** The number of unsent messages. */
   #waiting = 0;
 
-  /** @param bound - The unsent bytes from which the buffer is full. */
+  /** @param bound - The number of unsent bytes at which the buffer is full. */
   constructor(socket: WebSocket, bound: number, onDrained: () => void) {
     this.#socket = socket;
     this.#bound = bound;
     this.#onDrained = onDrained;
   }
 
-  /** While true, the caller should send only answers. */
+  /** True if the buffer is full. Then the caller should send only answers. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
   /**
-   * Always accepts a message (JSON in UTF-8). Returns false when the unsent bytes have reached the limit; the caller
-   * should then wait for `onDrained`. One buffer can be sent to many sockets without a copy.
+   * Always accepts a message (JSON in UTF-8). Returns false when the number of unsent bytes has reached the limit. Then
+   * the caller should wait for `onDrained`. The same bytes can be sent to many sockets without a copy.
    */
   send(message: Buffer): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return true;
@@ -52,7 +52,7 @@ export class SendBuffer {
     this.#socket.pause();
   }
 
-  /** The number of unsent bytes, including the socket's overhead. */
+  /** Returns the number of unsent bytes, including the socket's overhead. */
   get #size(): number {
     return this.#socket.bufferedAmount + this.#waiting * messageOverhead;
   }

@@ -40,7 +40,7 @@ function session(sessionId: string, state: SessionState = 'idle'): SessionSummar
   };
 }
 
-test('a client without unsent messages gets each change', () => {
+test('a client without unsent messages gets every change', () => {
   notify({ sessions: [], removed: [] });
   notify({ sessions: [session('a')], removed: [] });
   notify({ sessions: [], removed: ['a'] });
@@ -51,7 +51,7 @@ test('a client without unsent messages gets each change', () => {
   ]);
 });
 
-test('a slow client gets each changed session once, in its last state, when the client has room', () => {
+test('when a slow client has room again, it gets each changed session only once, in its last state', () => {
   notify({ sessions: [session('a'), session('b'), session('c')], removed: [] });
   full = true;
   notify({ sessions: [session('a', 'queued'), session('b', 'queued')], removed: [] });

@@ -3,7 +3,7 @@ import type { Runtime, SessionsChange } from '@liminal/runtime';
 
 /**
  * Sends the list of sessions to one client. While the client is slow, only the last state of each changed session is
- * kept for it.
+ * kept for the client.
  */
 export class SessionListFeed {
   readonly #changed = new Map<string, SessionSummary>();
@@ -41,7 +41,7 @@ export class SessionListFeed {
       this.#changed.delete(id);
       this.#removed.add(id);
     }
-    // The first message is sent even without sessions, so that the client knows that there are none.
+    // The first message is sent even if there are no sessions, so that the client knows that the list is empty.
     if (!this.#isFull() || this.#isNew) this.#flush();
   }
 

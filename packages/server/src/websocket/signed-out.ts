@@ -1,6 +1,6 @@
 import type { WebSocket } from '@fastify/websocket';
 
-/** The time in which the client must close its side, in ms. */
+/** How long a client may take to close its side, in ms. */
 const closeMs = 1_000;
 
 /** Closes the socket of a signed-out browser with code 1008, and drops messages that still arrive. */

@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Ends a failed socket. A client that breaks the protocol or disappears is not the server's fault, so that is logged
+ * Ends a failed socket. If a client breaks the protocol or disappears, this is not the server's fault, so it is logged
  * only as `info`.
  */
 export function endFailedSocket(error: Error, socket: WebSocket, request: FastifyRequest): void {

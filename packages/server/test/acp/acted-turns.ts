@@ -1,4 +1,4 @@
-/** Turns like those of real agents: items follow one another, and tools run in parallel. */
+/** Turns like the turns of real agents: items follow one another, and tools run in parallel. */
 import type {
   ContentBlock,
   EventPayload,
@@ -12,10 +12,10 @@ import type { Step } from './acting-provider.ts';
 
 type FromArbitrary<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
-/** Returns the steps of a part of a turn; `id` is unique. */
+/** Returns the steps of one part of a turn. `id` is unique. */
 type Part = (id: string) => Step[];
 
-/** Pieces of text that may cut words, white space and emoji. */
+/** Parts of a text. A part may end in the middle of a word, of white space or of an emoji. */
 const pieces: fc.Arbitrary<string[]> = fc.array(
   fc.constantFrom(
     'a',
@@ -94,7 +94,7 @@ const calls = fc.record({
   isEdit: fc.boolean(),
   isLate: fc.boolean(),
   asks: fc.constantFrom(false, false, true),
-  /** Whether the call's input is known at its start, and the call ends only with its output. */
+  /** Whether the call's input is already complete at its start, and the call ends only with its output. */
   endsLate: fc.boolean(),
   output: maybe(outputs),
 });
@@ -168,7 +168,7 @@ function outputSteps(
   ];
 }
 
-/** Parallel calls. Parallel calls. A question stops the whole turn until it is answered. */
+/** Returns the steps of parallel calls. A question stops the whole turn until the question is answered. */
 const tools = fc
   .record({
     all: fc.array(calls, { minLength: 1, maxLength: 3 }),
@@ -185,7 +185,7 @@ const tools = fc
     return merged;
   });
 
-/** The steps of a subagent that works within a call. */
+/** Returns the steps of a subagent that works within a call. */
 const subagents = fc.tuple(words, calls, outputs).map(([said, life, output]): Part => (id) => {
   const inner: Step[] = [
     ...said(`${id}-says`),
@@ -268,7 +268,10 @@ const endings = fc.constantFrom<EventPayload>(
 /** A person's attachments. */
 export const attachments = fc.subarray([image, link, file]);
 
-/** Arbitrary whole turns after the user's message. If a turn has a plan, the plan changes between the other parts. */
+/**
+ * Generates complete turns without the user's message. If a turn has a plan, the plan changes between the other parts
+ * of the turn.
+ */
 export const actedTurns: fc.Arbitrary<Step[]> = fc
   .record({
     parts: fc.array(

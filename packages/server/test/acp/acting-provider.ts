@@ -2,7 +2,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
 import type { ApprovalAnswer, ContentBlock, EventPayload, Form } from '@liminal/protocol';
 
-/** One step of a script: an event, or a question that must be answered before the next step. */
+/** One step of a script: an event, or a question. A question must be answered before the next step. */
 export type Step = EventPayload | { ask: Question };
 
 export interface Question {
@@ -21,15 +21,15 @@ const options = [
 export interface Script {
   steps: readonly Step[];
   /**
-   * Whether the agent waits after each step until the step is logged and sent; otherwise most steps are sent together.
+   * Whether the agent waits after each step until the step was logged and sent. Otherwise most steps are sent together.
    */
   isSlow: boolean;
 }
 
-/** An agent that plays, in each turn, the script registered for the turn's message. */
+/** An agent that plays a script in each turn. The script was registered for the text of the turn's message. */
 export class ActingProvider extends DriverProvider {
   readonly scripts = new Map<string, Script>();
-  /** The turn that each message started. */
+  /** For each message, the turn that the message started. */
   readonly turns = new Map<string, string>();
 
   constructor() {

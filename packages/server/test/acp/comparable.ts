@@ -1,15 +1,15 @@
 /**
- * Converts turns to a form that must be equal at both ends of an ACP connection: the turn that Liminal's ACP agent
- * sends, and the turn that Liminal's ACP provider reads. Ids and times are left out; the comments here give the reason
- * for each other difference.
+ * Converts the two turns at the ends of an ACP connection to forms that must be equal: the turn that Liminal's ACP
+ * agent sends, and the turn that Liminal's ACP provider reads. Ids and times are left out. The comments in this file
+ * give the reason for each other difference.
  */
 import type { OutputItem, Response } from '@liminal/protocol';
 
 type Values = Record<string, unknown>;
 
 /**
- * The turn at the agent's end of the connection. `repeatsPlan`: the turn ends with the plan that the session showed
- * last.
+ * Returns the turn at the agent's end of the connection. `repeatsPlan`: the turn ends with the plan that the session
+ * showed last.
  */
 export function agentTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
@@ -17,16 +17,16 @@ export function agentTurn(whole: Response, repeatsPlan = false): Values {
   return turnOf(response, isSilent(response) && !repeatsPlan ? [...items, silence] : items);
 }
 
-/** The turn at the client's end of the connection. */
+/** Returns the turn at the client's end of the connection. */
 export function clientTurn(whole: Response, repeatsPlan = false): Values {
   const response = repeatsPlan ? withoutPlan(whole) : whole;
   return turnOf(response, response.outputItems);
 }
 
 /**
- * Removes the plan of a turn that repeats the session's last plan, because a repeated plan is not sent again. If
- * another plan came before it in the turn, that plan may not have been sent either. Without the plan, the turn may have
- * nothing to show.
+ * Removes the plan of a turn whose plan is the session's last plan, because a repeated plan is not sent again. If the
+ * turn had another plan before, that plan may not have been sent either. Without the plan, the turn may have nothing to
+ * show.
  */
 function withoutPlan(response: Response): Response {
   const outputItems = response.outputItems.filter(
@@ -36,7 +36,7 @@ function withoutPlan(response: Response): Response {
   return { ...response, outputItems };
 }
 
-/** Whether a turn has nothing to show; the provider adds a message to a turn without content. */
+/** Whether a turn has nothing to show. The provider adds a message to a turn without content. */
 const isSilent = ({ status, finishReason, outputItems }: Response): boolean =>
   status === 'complete' &&
   finishReason === 'end_turn' &&
@@ -58,11 +58,12 @@ function turnOf({ status, finishReason, error, usage }: Response, items: OutputI
   );
   return {
     status,
-    // A turn that ended with an error has no other finish reason; the provider's error message contains the agent's.
+    // A turn that ended with an error has no other finish reason. The provider's error message contains the agent's
+    // error message.
     finishReason: error === undefined ? finishReason : null,
     hasFailed: error !== undefined,
     usage: usage ?? noUsage,
-    // Items of several calls may end in another order than they began; the order within each call is kept.
+    // Items of several calls may end in another order than they began. The order within each call stays the same.
     items: items.map((item) => comparable(item, names)).toSorted(byPlace),
   };
 }
@@ -89,13 +90,13 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
     case 'function_call_output':
       return { ...outputOf(item), ...callId };
     case 'approval': {
-      // A permission request of ACP always has the fields of its call, so `asked` and `earlier` are not compared.
+      // A permission request of ACP always contains the fields of its call, so `asked` and `earlier` are not compared.
       const { approvalId: _a, asked: _w, earlier: _b, ...question } = rest as typeof item;
       return { ...question, ...callId, ...(item.form && formAnswer(item)) };
     }
     case 'message':
     case 'reasoning': {
-      // ACP does not mark the end of a message, so a failed turn's last message ends with the turn.
+      // ACP does not mark the end of a message. Therefore the last message of a failed turn ends only with the turn.
       const { error: _f, ...said } = rest as typeof item;
       return { ...said, blocks: ('blocks' in item ? item.blocks : undefined) ?? [] };
     }
@@ -104,7 +105,10 @@ function comparable(item: OutputItem, names: ReadonlyMap<string, string>): Value
   }
 }
 
-/** Compares a form's answer without the options' names, which ACP lacks, and with the type `object`, which ACP adds. */
+/**
+ * Compares the answer to a form without the names of the options, which ACP lacks, and with the type `object`, which
+ * ACP adds.
+ */
 function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'approval' }>): Values {
   const chosen = outcome?.outcome === 'selected' ? outcome : undefined;
   const { kind = '' } = options.find(({ optionId }) => optionId === chosen?.optionId) ?? {};
@@ -115,8 +119,8 @@ function formAnswer({ form, outcome, options }: Extract<OutputItem, { type: 'app
 type Output = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * A tool's error is part of its output or a field of its own; a failed call of ACP has only a status, and the error in
- * its raw output. An output has the same parent subagent as its call.
+ * Converts a tool's error. In Liminal, the error is a part of the output or a field of its own. In ACP, a failed call
+ * has only a status, and the error is in its raw output. An output has the same parent subagent as its call.
  */
 function outputOf({ type, output, success, error, blocks = [], exitCode }: Output): Values {
   return {
@@ -132,7 +136,7 @@ function outputOf({ type, output, success, error, blocks = [], exitCode }: Outpu
 function inAcp(item: OutputItem, response: Response): OutputItem[] {
   switch (item.type) {
     case 'function_call': {
-      // A call without a title has its name as the title; a call without a kind has the kind `other`.
+      // If a call has no title, its title is its name. If a call has no kind, its kind is `other`.
       const { title = item.name, kind = 'other' } = item;
       const call = { ...item, title, kind };
       const { callId } = item;
@@ -141,8 +145,8 @@ function inAcp(item: OutputItem, response: Response): OutputItem[] {
     }
     case 'approval': {
       if (item.callId !== undefined) return [item];
-      // ACP asks questions only about calls, so a question without a call is compared as a call whose output is the
-      // answer.
+      // ACP asks questions only about calls. A question without a call is therefore compared as a call whose output is
+      // the answer.
       const { id: callId, title, outcome } = item;
       const base = { type: 'function_call', id: callId, callId, name: title, title } as const;
       const call = { ...base, kind: 'other', arguments: '{}', origin: 'agent' } as const;
@@ -185,8 +189,8 @@ const outputItem = (callId: string, output: string, success: boolean): Output =>
 });
 
 /**
- * In ACP a call ends with a status, which the provider converts to an output: an empty one, or the reason why the call
- * has none.
+ * In ACP, a call ends with a status. The provider converts the status to an output: an empty output, or the reason why
+ * the call has no output.
  */
 function unanswered(callId: string, { status, error }: Response): Output {
   if (status === 'complete') return outputItem(callId, '', true);

@@ -1,4 +1,4 @@
-/** ACP connections over streamable HTTP, whose requests arrive one by one. */
+/** Tests ACP connections over streamable HTTP, on which requests arrive one by one. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -61,7 +61,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^liminal_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 }
 
-test('a connection stays after a request has ended while another request is open', async () => {
+test('if a request ends while another request is open, the connection stays open', async () => {
   await startAgain({ acpIdleMs: 50 });
   const kept = await openConnection();
   const stream = await openStream(kept);
@@ -74,7 +74,7 @@ test('a connection stays after a request has ended while another request is open
   await eventually(async () => metric('acp_http_connections')).toBe(0);
 });
 
-test('a first request that is rejected opens no connection', async () => {
+test('if the first request is rejected, no connection is opened', async () => {
   const rejected = [
     await post('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}'),
     await post('no JSON'),
@@ -85,7 +85,7 @@ test('a first request that is rejected opens no connection', async () => {
   expect(await metric('acp_http_connections')).toBe(0);
 });
 
-test('a request over the limit of messages is rejected, and its connection stays', async () => {
+test('if a request has more messages than the limit allows, it is rejected, and its connection stays open', async () => {
   await startAgain({ acpMessageBytes: 10_000 });
   const id = await openConnection();
   const large = {
@@ -99,7 +99,7 @@ test('a request over the limit of messages is rejected, and its connection stays
   expect(await listSessions(id)).toBe(202);
 });
 
-test('SAFE: a connection’s responses have the headers that protect all responses', async () => {
+test('SAFE: the responses on a connection have the headers that protect all responses', async () => {
   const [{ headers }, other] = [
     await post(initialize),
     await rawRequest(server.port, { path: '/healthz' }),
@@ -109,13 +109,13 @@ test('SAFE: a connection’s responses have the headers that protect all respons
   for (const name of names) expect(headers[name], name).toBe(other.headers[name]);
 });
 
-test('a server that closes ends the streams of its connections', async () => {
+test('when a server closes, it ends the streams of its connections', async () => {
   const stream = await openStream(await openConnection());
   await Promise.all([server.app.close(), stream.closed]);
   expect(stream.isClosed).toBe(true);
 });
 
-test('on a full server, a new client is rejected and the requests of a connection are answered', async () => {
+test('on a full server, a new client is rejected, and requests on an open connection are still answered', async () => {
   await startAgain({ streams: 2 });
   const id = await openConnection();
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}`, { headers: bearer });
@@ -126,7 +126,7 @@ test('on a full server, a new client is rejected and the requests of a connectio
   const rejected = await rawRequest(server.port, { path, headers });
   expect(rejected).toMatchObject(full);
   expect(rejected.text).toContain('Too many streams are open; close some first.');
-  // An upgrade is a new connection, whatever it names.
+  // An upgrade opens a new connection, whatever connection id its request contains.
   expect(
     await rawRequest(server.port, { path, headers: { ...headers, 'acp-connection-id': id } }),
   ).toMatchObject(full);
@@ -134,7 +134,7 @@ test('on a full server, a new client is rejected and the requests of a connectio
   socket.terminate();
 });
 
-test('a first request must name an agent', async () => {
+test('the first request must contain an agent type', async () => {
   const answer = await rawRequest(server.port, {
     method: 'POST',
     path: '/acp',
@@ -145,7 +145,7 @@ test('a first request must name an agent', async () => {
   expect(answer.text).toContain('Name the agent in the URL');
 });
 
-test('HEAD is not a method of ACP', async () => {
+test('the method HEAD is rejected, because ACP does not have it', async () => {
   const { status } = await rawRequest(server.port, { method: 'HEAD', path, headers: bearer });
   expect(status).toBe(404);
 });

@@ -38,26 +38,29 @@ const byHttp = (): Stream => createHttpStream(address('http'), { headers: bearer
 test.each([
   ['WebSocket', bySocket],
   ['streamable HTTP', byHttp],
-])('a client over %s prompts, is asked, and loads another client’s session', async (_, stream) => {
-  const meet = async (): Promise<Editor> => {
-    const editor = new Editor(server.folder, {}, (app) => app.connect(checkedStream(stream())));
-    await editor.hello();
-    return editor;
-  };
-  const first = await meet();
-  const sessionId = await first.create();
-  await server.runtime.setConfig(sessionId, 'pace', 'instant');
-  expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
-  expect(first.agentText).not.toBe('');
+])(
+  'a client over %s can send a prompt, answer a question, and load the session of another client',
+  async (_, stream) => {
+    const meet = async (): Promise<Editor> => {
+      const editor = new Editor(server.folder, {}, (app) => app.connect(checkedStream(stream())));
+      await editor.hello();
+      return editor;
+    };
+    const first = await meet();
+    const sessionId = await first.create();
+    await server.runtime.setConfig(sessionId, 'pace', 'instant');
+    expect(await first.prompt(sessionId, 'approve')).toMatchObject({ stopReason: 'end_turn' });
+    expect(first.agentText).not.toBe('');
 
-  const second = await meet();
-  await second.load(sessionId);
-  expect(second.agentText).toBe(first.agentText);
-  first.leave();
-  expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
-  second.leave();
-  await eventually(async () => openStreams()).toBe(0);
-});
+    const second = await meet();
+    await second.load(sessionId);
+    expect(second.agentText).toBe(first.agentText);
+    first.leave();
+    expect(await second.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
+    second.leave();
+    await eventually(async () => openStreams()).toBe(0);
+  },
+);
 
 async function openStreams(): Promise<number> {
   const metrics = await (await fetch(`${server.url}/metrics`, { headers: bearer })).text();
@@ -76,7 +79,7 @@ async function refusal(url: string, headers: Record<string, string> = bearer) {
   return { status: response.statusCode, error };
 }
 
-test('a connection without the token, without an agent type, or for an unknown agent type is rejected', async () => {
+test('a connection is rejected if it has no token, no agent type, or an unknown agent type', async () => {
   expect(await refusal(address('ws'), {})).toMatchObject({ status: 403 });
   const wrong = { authorization: `Bearer ${token}x` };
   expect(await refusal(address('ws'), wrong)).toMatchObject({ status: 403 });
@@ -98,7 +101,7 @@ test('a connection without the token, without an agent type, or for an unknown a
   expect((await fetch(address('http'), { method: 'POST', body: '{}' })).status).toBe(403);
 });
 
-test('a page of another origin is rejected even with the token', async () => {
+test('a request by a page of another origin is rejected, even with the token', async () => {
   const headers = { ...bearer, origin: 'http://example.org' };
   expect(await refusal(address('ws'), headers)).toMatchObject({ status: 403 });
 });
@@ -130,7 +133,7 @@ test('a message that is too large ends only its own connection', async () => {
   small!.terminate();
 });
 
-test('a connection with one message per line closes when its client ends its side or sends too large a message', async () => {
+test('a connection with one message per line closes when its client ends its side or sends a message that is too large', async () => {
   await server.close();
   server = await startServer({ limits: { acpMessageBytes: 10_000 } });
   const [ended, large] = await Promise.all([byLines(), byLines()]);
@@ -149,7 +152,7 @@ async function byLines(): Promise<Socket> {
     unknown,
     Socket,
   ];
-  // A socket reports that the other side has closed only while it is being read.
+  // A socket reports that the other side has closed only while the socket is being read.
   return socket.on('error', () => {}).resume();
 }
 
@@ -157,7 +160,7 @@ test.each([
   ['the id', '{"jsonrpc":"2.0","id":DEEP,"method":"session/list"}'],
   ['no method', '{"jsonrpc":"2.0","id":1,"more":DEEP}'],
   ['the parameters', '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":DEEP}}'],
-])('a message that is nested too deeply in %s does not end its connection', async (_, line) => {
+])('if a message in %s is nested too deeply, its connection does not end', async (_, line) => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
   await once(socket, 'open');
   const ended = once(socket, 'close').then(([code]) => `closed with ${code}`);
@@ -175,7 +178,7 @@ test.each([
   socket.terminate();
 });
 
-test('a server that closes ends its clients’ connections', async () => {
+test('when a server closes, it ends its clients’ connections', async () => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
   await once(socket, 'open');
   const lines = await byLines();
@@ -185,7 +188,7 @@ test('a server that closes ends its clients’ connections', async () => {
   expect(socket.readyState).toBe(WebSocket.CLOSED);
 });
 
-test('a WebSocket’s ping is answered once, with the same data', async () => {
+test('a ping of a WebSocket is answered once, with the same data', async () => {
   const socket = new WebSocket(address('ws'), { headers: bearer });
   await once(socket, 'open');
   const pongs: string[] = [];
@@ -198,7 +201,7 @@ test('a WebSocket’s ping is answered once, with the same data', async () => {
   socket.terminate();
 });
 
-test('a WebSocket whose client answers nothing is ended', async () => {
+test('if the client of a WebSocket answers nothing, the WebSocket is ended', async () => {
   await server.close();
   server = await startServer({ limits: { heartbeatMs: 50 } });
   const socket = new WebSocket(address('ws'), { headers: bearer, autoPong: false });
@@ -206,7 +209,7 @@ test('a WebSocket whose client answers nothing is ended', async () => {
   expect((await once(socket, 'close'))[0]).toBe(1006);
 });
 
-test('a client by lines that cuts its connection ends only that', async () => {
+test('if a client with one message per line cuts its connection, only this connection ends', async () => {
   const [cut, kept] = [await byLines(), await byLines()];
   cut.write('{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}\n');
   cut.resetAndDestroy();

@@ -29,7 +29,8 @@ const relay =
   'const s = require("node:net").connect(process.argv[1]); process.stdin.pipe(s); s.pipe(process.stdout);';
 
 /**
- * The chain under test: Liminal's ACP provider, a program's lines, Liminal's ACP agent, an agent that plays scripts.
+ * The tested chain: Liminal's ACP provider, lines as a program sends them, Liminal's ACP agent, and an agent that plays
+ * scripts.
  */
 class Chain {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-acp-')));
@@ -66,7 +67,7 @@ class Chain {
     this.#outer.subscribe(this.#sessionId, {}, { send });
   }
 
-  /** Plays a script in one turn; resolves with the turn as it is at both ends. */
+  /** Plays a script in one turn. Resolves with the turn as it is at both ends. */
   async act(script: Script, blocks: ContentBlock[]): Promise<{ inner: Response; outer: Response }> {
     const message = `Act ${++this.#turns}.`;
     this.actor.scripts.set(message, script);
@@ -87,7 +88,7 @@ class Chain {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** The promise for the start of a turn. */
+  /** Returns the promise of the start of a turn. */
   #turn(turnId: string): PromiseWithResolvers<void> {
     const turn = this.#begun.get(turnId) ?? Promise.withResolvers<void>();
     this.#begun.set(turnId, turn);
@@ -133,7 +134,7 @@ afterAll(async () => chain.close());
 
 let newestPlan = '';
 
-/** Whether the script's last plan is the plan that an earlier turn showed last. */
+/** Whether the script's last plan equals the last plan of an earlier turn. */
 function repeatsPlan(steps: Script['steps']): boolean {
   const plans = steps.flatMap((step) => {
     if (!('type' in step)) return [];

@@ -15,7 +15,7 @@ function bareModel() {
   return { client, provider: provider! };
 }
 
-test('the agent gets the folders that an editor names, and the session lists them', async () => {
+test('the agent gets the folders that an editor adds, and the session lists these folders', async () => {
   const { client, provider } = bareModel();
   const { editor, workspace } = await stage({ provide: () => provider });
   const zed = await editor();
@@ -35,7 +35,7 @@ test('the agent gets the folders that an editor names, and the session lists the
   expect(sessions).toMatchObject([{ sessionId, additionalDirectories: folders }]);
 });
 
-test('folders that are relative, outside of the roots, or not supported by the agent are rejected with an error message', async () => {
+test('folders are rejected with an error message if they are relative, outside of the roots, or not supported by the agent', async () => {
   const { provider } = bareModel();
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();

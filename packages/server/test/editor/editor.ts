@@ -1,4 +1,7 @@
-/** Editors: clients made with the SDK and connected in memory to Liminal's ACP agent, which has its own runtime. */
+/**
+ * Editors in tests. An editor is a client made with the SDK. It is connected in memory to Liminal's ACP agent, which
+ * has its own runtime.
+ */
 import {
   type AnyMessage,
   client,
@@ -22,9 +25,9 @@ import { acpAgent } from '../../src/acp/agent.ts';
 export interface Stage {
   runtime: Runtime;
   workspace: Workspace;
-  /** Errors that the ACP agent reported with `onProblem`. */
+  /** Errors that the ACP agent reported through `onProblem`. */
   problems: unknown[];
-  /** Connects another editor, after its `initialize`. */
+  /** Connects another editor. Resolves after its `initialize`. */
   editor(options?: EditorOptions): Promise<Editor>;
 }
 
@@ -34,7 +37,7 @@ interface StageOptions {
   provide: (workspace: Workspace) => Promise<CliProvider> | CliProvider;
 }
 
-/** Sets up a runtime and its ACP agent; both are closed after the test. */
+/** Sets up a runtime and its ACP agent. Both are closed after the test. */
 export async function stage({ files, settings, provide }: StageOptions): Promise<Stage> {
   const workspace = await makeWorkspace(files);
   const storage = openMemoryStorage();
@@ -65,7 +68,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     const made = new Editor(workspace.projectDir, options, (app) =>
       app.connect(checkedStream(here)),
     );
-    // Closes the other end too, as a socket would.
+    // Close the other end too, as a socket would.
     void made.connection.closed.then(() => other.close());
     onTestFinished(() => made.leave());
     await made.hello();
@@ -74,7 +77,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
   return { runtime, workspace, problems, editor };
 }
 
-/** Both ends of a connection in memory. */
+/** Returns both ends of a connection in memory. */
 function streams(): [Stream, Stream] {
   const [one, other] = [0, 1].map(() => new TransformStream<AnyMessage, AnyMessage>());
   return [
@@ -85,11 +88,14 @@ function streams(): [Stream, Stream] {
 
 export interface EditorOptions {
   capabilities?: ClientCapabilities;
-  /** The contents of the editor's buffers, by path; agents read and write them. */
+  /** The contents of the editor's buffers, by path. Agents read and write these buffers. */
   buffers?: Map<string, string>;
-  /** Returns the option that answers a permission request. By default the option that allows once. */
+  /**
+   * Returns the option with which the editor answers a permission request. By default, this is the option that allows
+   * once.
+   */
   permit?: (request: RequestPermissionRequest) => string;
-  /** Adds handlers for further requests of the agent. */
+  /** Adds handlers for further kinds of requests from the agent. */
   answers?: (app: App) => void;
   /** Called before each read or write of a buffer. */
   beforeUse?: (method: string, editor: Editor) => void | Promise<void>;
@@ -97,7 +103,7 @@ export interface EditorOptions {
 
 type App = ReturnType<typeof client>;
 
-/** An editor that allows every request for permission. */
+/** An editor that allows every permission request. */
 export class Editor {
   readonly updates: SessionUpdate[] = [];
   /** The reads and writes of the editor's buffers, in order: `read /a`, `write /a`. */
@@ -151,7 +157,7 @@ export class Editor {
     return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
   }
 
-  /** Creates a session; resolves with its id. */
+  /** Creates a session. Resolves with the session's id. */
   async create(more: Partial<NewSessionRequest> = {}): Promise<string> {
     const params = { cwd: this.#projectDir, mcpServers: [], ...more };
     const { sessionId } = await this.agent.request(methods.agent.session.new, params);
@@ -168,7 +174,7 @@ export class Editor {
     return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
-  /** The agent's whole text. */
+  /** Returns the agent's whole text. */
   get agentText(): string {
     return this.updates
       .flatMap((update) =>

@@ -1,4 +1,4 @@
-/** How agents read and write an editor's buffers, which may have unsaved text, through Liminal. */
+/** Tests how agents read and write an editor's buffers through Liminal. The buffers may contain unsaved text. */
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcpProvider } from '@liminal/agents/acp';
@@ -11,14 +11,14 @@ import { type EditorOptions, stage } from './editor.ts';
 
 const fs = { readTextFile: true, writeTextFile: true };
 
-/** An editor in a project with `a.txt`, with a bare model that plays these acts one after another. */
+/** Starts an editor in a project that contains `a.txt`, and a bare model that plays these acts one after another. */
 async function withModel(...acts: Act[]) {
   const model = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client: model, model: 'one' }];
   const provide = () => createModelProviders({ servers, tools: builtInTools() })[0]!;
   const made = await stage({ files: { 'a.txt': 'saved\n' }, provide });
   const path = join(made.workspace.projectDir, 'a.txt');
-  /** The outputs of the model's calls, as they reached the model. */
+  /** Returns the outputs of the model's calls, as the model received them. */
   const outputs = (): string[] =>
     model.requests
       .at(-1)!
@@ -30,11 +30,11 @@ async function withModel(...acts: Act[]) {
 }
 
 const reading = calls(['read', { path: 'a.txt' }]);
-/** The same read, as a call with another id. */
+/** Returns the same read as a call with another id. */
 const again = calls(['list', {}], ['read', { path: 'a.txt' }]);
 const editing = calls(['edit', { path: 'a.txt', oldText: 'unsaved', newText: 'changed' }]);
 
-test('a bare model reads the editor’s unsaved text', async () => {
+test('a bare model that reads a file gets the editor’s unsaved text', async () => {
   const { open, told, path, problems } = await withModel(reading, repliesWith('I see.'));
   const zed = await open('saved\nunsaved\n');
   const sessionId = await zed.create();
@@ -44,7 +44,7 @@ test('a bare model reads the editor’s unsaved text', async () => {
   expect(problems).toEqual([]);
 });
 
-test('a bare model’s edit is made in the editor, after a person has permitted it', async () => {
+test('a bare model’s edit is made in the editor after a person has allowed the edit', async () => {
   const { open, told, path } = await withModel(editing, repliesWith('Done.'));
   const buffers = new Map([[path, 'saved\nunsaved\n']]);
   const zed = await open('', { buffers });
@@ -55,7 +55,7 @@ test('a bare model’s edit is made in the editor, after a person has permitted 
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor without file access, and an editor that has disconnected, get no requests', async () => {
+test('an editor without file access gets no requests, and neither does an editor that has disconnected', async () => {
   const { open, told } = await withModel(
     reading,
     repliesWith('I see.'),
@@ -74,7 +74,7 @@ test('an editor without file access, and an editor that has disconnected, get no
   expect(plain.used).toEqual([]);
 });
 
-test('with two editors, the agent reads from the editor that sent the prompt', async () => {
+test('if two editors are attached, the agent reads from the editor that sent the prompt', async () => {
   const { open, told } = await withModel(
     reading,
     repliesWith('I see.'),
@@ -90,7 +90,7 @@ test('with two editors, the agent reads from the editor that sent the prompt', a
   expect(told()).toContain('unsaved in two');
 });
 
-test('when an editor disconnects during a read, the file is read from disk and the turn continues', async () => {
+test('if an editor disconnects during a read, the file is read from the disk and the turn continues', async () => {
   const { open, told, runtime } = await withModel(reading, repliesWith('I see.'));
   const zed = await open('unsaved', { beforeUse: (_, editor) => editor.leave() });
   const sessionId = await zed.create();
@@ -99,7 +99,7 @@ test('when an editor disconnects during a read, the file is read from disk and t
   expect(told()).toBe('     1\tsaved');
 });
 
-test('when an editor disconnects during a write, the model is told that the outcome is unknown', async () => {
+test('if an editor disconnects during a write, the model gets the error that the outcome is unknown', async () => {
   const { open, told, runtime, path } = await withModel(editing, repliesWith('I see.'));
   const zed = await open('unsaved', {
     beforeUse: (method, editor) => (method === 'write' ? editor.leave() : undefined),
@@ -124,7 +124,7 @@ test('if an editor refuses to write, the model gets the editor’s message', asy
   expect(readFileSync(path, 'utf8')).toBe('saved\n');
 });
 
-test('an editor that has opened the project through a link gets paths through that link', async () => {
+test('if an editor has opened the project through a link, it gets paths through that link', async () => {
   const { editor, told, workspace } = await withModel(reading, repliesWith('I see.'));
   const link = join(workspace.home, 'link');
   symlinkSync(workspace.projectDir, link);
@@ -135,7 +135,7 @@ test('an editor that has opened the project through a link gets paths through th
   expect(told()).toContain('unsaved');
 });
 
-test('an ACP agent reads and writes through the editor; without an editor, on the disk', async () => {
+test('an ACP agent reads and writes through the editor, or on the disk if no editor is attached', async () => {
   const path = '{{cwd}}/a.txt';
   const read = { method: 'fs/read_text_file', params: { path, line: 2, limit: 1 }, as: 'read' };
   const content = '{{read.content}}!';

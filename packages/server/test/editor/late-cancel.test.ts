@@ -1,11 +1,11 @@
-/** A slow editor stops a turn that has already ended. */
+/** Tests an editor that stops a turn only after the turn has ended. */
 import { AcpProvider } from '@liminal/agents/acp';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
 
-test('an editor that stops its own ended turn does not stop another client’s turn', async () => {
+test('if an editor stops its own turn after this turn has ended, another client’s turn is not stopped', async () => {
   const { command, args, env, control } = await acpAgent({
     turns: [
       { when: 'First', steps: [{ say: 'One.' }] },
@@ -28,15 +28,14 @@ test('an editor that stops its own ended turn does not stop another client’s t
   });
 
   const first = zed.prompt(sessionId, 'First.');
-  await vi.waitFor(async () => {
-    const { turns } = await runtime.history(sessionId);
-    expect(turns).toEqual([expect.objectContaining({ status: 'complete' })]);
-  });
+  await expect
+    .poll(async () => (await runtime.history(sessionId)).turns)
+    .toEqual([expect.objectContaining({ status: 'complete' })]);
   const second = other.prompt(sessionId, 'Second.');
   await control.reached('two');
   const info = vi.spyOn(runtime, 'info');
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
-  await vi.waitFor(() => expect(info.mock.settledResults).not.toEqual([]));
+  await expect.poll(() => info.mock.settledResults).not.toEqual([]);
   await new Promise((resolve) => setImmediate(resolve));
   control.open('two');
   told.resolve();

@@ -1,4 +1,4 @@
-/** Tests MCP servers that an editor names, with the real agents. */
+/** Tests MCP servers that an editor adds to a session, with the real agents. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
@@ -25,13 +25,13 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, stage } from './editor.ts';
 
-/** An MCP server in the form in which an editor names it. */
+/** Returns an MCP server in the form in which an editor sends it. */
 function named(name: string, greeting: string) {
   const { command, args } = greeter();
   return { name, command, args, env: [{ name: 'GREETING', value: greeting }] };
 }
 
-/** Returns the outputs of the tools, as JSON. */
+/** Returns the outputs of all tool calls, as JSON. */
 const outputs = ({ updates }: Editor): string =>
   JSON.stringify(
     updates.filter((one) => one.sessionUpdate === 'tool_call_update' && one.status === 'completed'),
@@ -74,7 +74,7 @@ test.each([
   ['Codex', codex],
   ['a bare model', bareModel],
 ])(
-  '%s gets the MCP server that the editor names, instead of the configured server of that name',
+  '%s gets the MCP server that the editor sends, instead of the configured server with the same name',
   async (_, provide) => {
     const { editor, problems } = await stage({ provide });
     const zed = await editor();
@@ -97,7 +97,7 @@ async function scriptedAcp(mcpCapabilities: object) {
   return { agent, provider };
 }
 
-test('an ACP agent gets the MCP servers each time a session is opened, and closing the session drops them', async () => {
+test('an ACP agent gets the MCP servers each time a session is opened; when the session is closed, the servers are removed', async () => {
   const { agent, provider } = await scriptedAcp({ http: true });
   const { editor } = await stage({ provide: () => provider });
   const zed = await editor();
@@ -115,7 +115,7 @@ test('an ACP agent gets the MCP servers each time a session is opened, and closi
   expect(loaded.params['mcpServers']).toEqual([web]);
 });
 
-test('a running agent gets changed MCP servers only at its next start, and a notice reports that', async () => {
+test('a running agent gets changed MCP servers only at its next start, and a notice reports this', async () => {
   const { agent, provider } = await scriptedAcp({});
   const { editor, runtime } = await stage({ provide: () => provider });
   const one = await editor();
@@ -145,7 +145,7 @@ const capabilities = async (provide: () => ReturnType<typeof createDemoProvider>
   return agentCapabilities?.mcpCapabilities;
 };
 
-test('each agent’s MCP transports are reported', async () => {
+test('the MCP transports that each agent supports are reported', async () => {
   expect(await capabilities(() => new ClaudeCodeProvider())).toEqual({ http: true, sse: true });
   expect(await capabilities(() => createCodexProvider())).toEqual({ http: true, sse: false });
   expect(await capabilities(bareModel)).toEqual({ http: true, sse: true });

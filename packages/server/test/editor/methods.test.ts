@@ -1,4 +1,4 @@
-/** The methods of ACP, with an agent that has a mode, a model and commands. */
+/** Tests the methods of ACP with an agent that has a mode, a model and commands. */
 import {
   methods,
   type SessionConfigOption,
@@ -18,7 +18,7 @@ import { type Editor, type EditorOptions, stage } from './editor.ts';
 
 const choices = ['one', 'two'].map((value) => ({ value, name: value }));
 
-/** An agent whose turns end when the test says so. */
+/** An agent whose turns end when the test ends them. */
 class ChoosyProvider extends DriverProvider {
   readonly outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
@@ -125,7 +125,7 @@ async function running(runtime: Runtime, sessionId: string): Promise<void> {
 const valuesOf = (options: readonly SessionConfigOption[] | null | undefined) =>
   (options ?? []).map(({ id, currentValue }) => [id, currentValue]);
 
-test('initialize returns Liminal’s name, version and capabilities, and no sign-in is needed', async () => {
+test('the response to initialize contains Liminal’s name, version and capabilities, and no sign-in is needed', async () => {
   const { zed } = await opened();
   expect(await zed.hello()).toEqual({
     protocolVersion: 1,
@@ -143,7 +143,7 @@ test('initialize returns Liminal’s name, version and capabilities, and no sign
   expect(agentCapabilities?.mcpCapabilities).toEqual({ http: false, sse: false });
 });
 
-test('a new session’s response has the settings, which are not sent again, and its commands follow', async () => {
+test('the response for a new session contains the settings, which are not sent again; the commands follow the response', async () => {
   const { zed, workspace } = await opened();
   zed.updates.length = 0;
   const cwd = workspace.projectDir;
@@ -158,7 +158,7 @@ test('a new session’s response has the settings, which are not sent again, and
   expect(updatesOf(zed, 'current_mode_update')).toEqual([]);
 });
 
-test('a mode that one editor sets is sent to the other editors of the session, once', async () => {
+test('if one editor sets a mode, the session’s other editors get the new mode once', async () => {
   const { zed, editor, sessionId, runtime } = await opened();
   const other = await editor();
   await other.load(sessionId);
@@ -181,7 +181,7 @@ test('a mode that one editor sets is sent to the other editors of the session, o
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test('an option that an editor sets is in the response; a mode is rejected if the agent has none', async () => {
+test('if an editor sets an option, the response contains the option; a mode is rejected if the agent has no modes', async () => {
   const { zed, sessionId } = await opened();
   const set: SetSessionConfigOptionRequest = { sessionId, configId: 'model', value: 'two' };
   const { configOptions } = await zed.agent.request(session.setConfigOption, set);
@@ -197,7 +197,7 @@ test('an option that an editor sets is in the response; a mode is rejected if th
   });
 });
 
-test('sessions are listed with their titles, the last changed first, and without those of other agents', async () => {
+test('sessions are listed with their titles, the last changed session first; sessions of other agents are left out', async () => {
   const { zed, sessionId, runtime, workspace } = await opened();
   const newer = await zed.create();
   const project = (await runtime.listProjects())[0]!;
@@ -220,7 +220,7 @@ test('sessions are listed with their titles, the last changed first, and without
   ]);
 });
 
-test('a prompt may be only an image; an additional folder must be an absolute path', async () => {
+test('a prompt may contain only an image; an additional folder must be an absolute path', async () => {
   const { zed, sessionId, agent, runtime, workspace } = await opened();
   const image = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
   const answered = zed.agent.request(session.prompt, { sessionId, prompt: [image] });
@@ -247,7 +247,7 @@ test('closing a session cancels its prompt, ends its agent, and detaches the edi
   });
 });
 
-test('a deleted session is not listed, and its prompt ends as cancelled for every editor', async () => {
+test('if a session is deleted, it is not listed any more, and its prompt ends as cancelled for every editor', async () => {
   const { zed, editor, sessionId } = await opened();
   const other = await editor();
   await other.load(sessionId);
@@ -260,7 +260,7 @@ test('a deleted session is not listed, and its prompt ends as cancelled for ever
   await expect(other.load(sessionId)).rejects.toMatchObject({ code: -32_002 });
 });
 
-test('a fork is another session, in which the editor can prompt at once', async () => {
+test('a fork is a new session in which the editor can send a prompt at once', async () => {
   const { zed, sessionId, workspace } = await opened();
   await zed.prompt(sessionId, 'Answer.');
   const cwd = workspace.projectDir;
@@ -275,7 +275,7 @@ test('a fork is another session, in which the editor can prompt at once', async 
   await expect(relative).rejects.toThrow('“src” is not an absolute path: ACP requires one in cwd.');
 });
 
-test('an editor that resumes a session gets none of its earlier turns, and all later ones', async () => {
+test('an editor that resumes a session gets none of the earlier turns, and all later turns', async () => {
   const { zed, editor, sessionId, workspace } = await opened();
   await zed.prompt(sessionId, 'Answer.');
   const other = await editor();
@@ -291,7 +291,7 @@ test('an editor that resumes a session gets none of its earlier turns, and all l
   expect(updatesOf(zed, 'user_message_chunk')).toEqual([]);
 });
 
-test('a prompt whose turn cannot be read rejects with the reason, which is also reported as a problem', async () => {
+test('if the turn of a prompt cannot be read, the prompt rejects with the reason, which is also reported as a problem', async () => {
   const { zed, sessionId, runtime, problems } = await opened();
   const error = new Error('The log is away.');
   vi.spyOn(runtime, 'getRun').mockRejectedValueOnce(error);
@@ -304,7 +304,7 @@ test('a prompt whose turn cannot be read rejects with the reason, which is also 
   expect(await zed.prompt(sessionId, 'Answer again.')).toMatchObject({ stopReason: 'end_turn' });
 });
 
-test('an editor that loads a session gets every turn of it, also those of older pages', async () => {
+test('an editor that loads a session gets every turn, including turns on older pages', async () => {
   const { zed, editor, sessionId, runtime } = await opened();
   const history = runtime.history.bind(runtime);
   for (let count = 0; count < 120; count += 1) await zed.prompt(sessionId, `Answer ${count}.`);
@@ -319,7 +319,7 @@ test('an editor that loads a session gets every turn of it, also those of older 
   expect(other.agentText).toBe(expected.join(''));
 });
 
-test('an editor that leaves during its prompt loses the turn’s updates, and the turn continues', async () => {
+test('if an editor leaves during its prompt, the editor gets no more updates of the turn, and the turn continues', async () => {
   const { zed, editor, sessionId, agent, runtime, problems } = await opened();
   const answered = zed.prompt(sessionId, 'Wait.').catch(() => 'cut');
   await zed.until((all) => all.find((one) => one.sessionUpdate === 'available_commands_update'));
@@ -333,7 +333,7 @@ test('an editor that leaves during its prompt loses the turn’s updates, and th
   expect(problems).toEqual([]);
 });
 
-test('an error of the session reaches editors that show notices, with its sentence', async () => {
+test('editors that show notices get an error of the session with its sentence', async () => {
   const { zed, editor, sessionId, agent, runtime } = await opened(notices);
   const plain = await editor();
   await plain.load(sessionId);
@@ -356,7 +356,7 @@ test('an error of the session reaches editors that show notices, with its senten
   expect(updatesOf(plain, 'notice')).toEqual([]);
 });
 
-test('compactions and terminal output are sent in the form that the editor’s capabilities name', async () => {
+test('compactions and terminal output are sent in the form that the editor’s capabilities ask for', async () => {
   const able = { session: { compaction: {} }, _meta: { terminal_output: true } };
   const { zed, editor, sessionId, agent } = await opened({ capabilities: able });
   const plain = await editor();

@@ -17,7 +17,7 @@ async function scripted(script: Parameters<typeof acpAgent>[0]) {
 
 const talks = { turns: [{ steps: [{ say: 'Said once.' }] }] };
 
-test('if a connection opens a session twice at the same time, the session is sent once', async () => {
+test('if a connection opens a session twice at the same time, the session is sent only once', async () => {
   const { editor, runtime } = await scripted(talks);
   const zed = await editor();
   const sessionId = await zed.create();
@@ -35,7 +35,7 @@ test('if a connection opens a session twice at the same time, the session is sen
   expect(zed.agentText).toBe('Said once.');
 });
 
-test('an editor that disconnects while it opens a session is not attached', async () => {
+test('if an editor disconnects while it opens a session, the editor is not attached', async () => {
   const { editor, runtime } = await scripted(talks);
   const attach = vi.spyOn(runtime, 'attach');
   const [made, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -54,12 +54,12 @@ test('an editor that disconnects while it opens a session is not attached', asyn
   zed.leave();
   await created;
   left.resolve();
-  await vi.waitFor(() => expect(info.mock.settledResults.slice(asked)).not.toEqual([]));
+  await expect.poll(() => info.mock.settledResults.slice(asked)).not.toEqual([]);
   await new Promise((resolve) => setImmediate(resolve));
   expect(attach).not.toHaveBeenCalled();
 });
 
-test('a session that is loaded again during a turn is sent whole, and the open prompt is answered when its turn ends', async () => {
+test('if a session is loaded again during a turn, the whole session is sent, and the open prompt is answered when its turn ends', async () => {
   const { editor, control } = await scripted({
     turns: [{ steps: [{ say: 'First. ' }, { gate: 'rest' }, { say: 'Last.' }] }],
   });
@@ -80,7 +80,7 @@ test('a session that is loaded again during a turn is sent whole, and the open p
   expect(zed.agentText).toBe('First. Last.');
 });
 
-test('sessions are listed for a link to their project, and for the project’s path with a trailing slash', async () => {
+test('sessions are listed for a link to their project, and also for the project’s path with a trailing slash', async () => {
   const { editor, workspace } = await scripted(talks);
   const linked = `${workspace.projectDir}-linked`;
   symlinkSync(workspace.projectDir, linked);
@@ -106,7 +106,7 @@ test('a folder that is not an absolute path is rejected, because it would be rel
   }
 });
 
-test('an empty prompt is rejected, and begins no turn', async () => {
+test('an empty prompt is rejected, and no turn begins', async () => {
   const { editor, runtime } = await scripted(talks);
   const zed = await editor();
   const sessionId = await zed.create();

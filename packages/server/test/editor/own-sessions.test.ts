@@ -28,7 +28,7 @@ test('an archived session is not listed until it is unarchived', async () => {
   expect(await listed()).toEqual([kept, archived].sort());
 });
 
-test('an editor that stops while its second message waits stops both messages, and the agent gets only the first', async () => {
+test('if an editor stops while its second message waits, both messages are stopped, and the agent gets only the first message', async () => {
   const { runtime, zed, control } = await opened();
   const sessionId = await zed.create();
   const first = zed.prompt(sessionId, 'First.');
@@ -39,7 +39,7 @@ test('an editor that stops while its second message waits stops both messages, a
   await zed.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await second).toMatchObject({ stopReason: 'cancelled' });
   expect(await first).toMatchObject({ stopReason: 'cancelled' });
-  // If the turn were stopped first, the waiting message could begin before it is removed from the queue.
+  // If the turn were stopped first, the waiting message could begin before it was removed from the queue.
   expect(remove.mock.invocationCallOrder[0]).toBeLessThan(cancel.mock.invocationCallOrder[0]!);
   const prompts = control.received.filter(({ method }) => method === 'session/prompt');
   expect(prompts.map(({ line }) => line)).toEqual([expect.stringContaining('First.')]);

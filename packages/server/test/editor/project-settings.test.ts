@@ -12,7 +12,7 @@ test.each([
   ['use', ['.claude', 'mark']],
   ['without', ['.claude']],
 ])(
-  'the question comes before the prompt reaches the agent; its answer “%s” holds for the prompt',
+  'the question comes before the prompt reaches the agent; its answer “%s” applies to the prompt',
   async (optionId, files) => {
     const api = await startMessagesApi({ script: () => reply('Done.') });
     onTestFinished(async () => {

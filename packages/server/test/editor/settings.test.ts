@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { AttachedSession } from '../../src/acp/attached-session.ts';
 import { stage } from './editor.ts';
 
-test('a new session of an agent without settings is ready as soon as the agent has started', async () => {
+test('if an agent has no settings, a new session is ready as soon as the agent has started', async () => {
   const scripted = await acpAgent({ on: { 'session/new': [{ gate: 'new' }] } });
   onTestFinished(() => scripted.control.close());
   const { command, args, env, control } = scripted;
@@ -15,7 +15,7 @@ test('a new session of an agent without settings is ready as soon as the agent h
   const zed = await editor();
   const created = zed.create();
   await control.reached('new');
-  // Waits for the agent's settings for longer than this test may take.
+  // Make the limit for the agent's settings longer than this test may take.
   const { settingsKnown } = AttachedSession.prototype;
   vi.spyOn(AttachedSession.prototype, 'settingsKnown').mockImplementation(async function (
     this: AttachedSession,

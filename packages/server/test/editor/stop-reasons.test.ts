@@ -1,13 +1,13 @@
-/** Turns that were not ended by the agent, and the response that the editor gets to its prompt. */
+/** Turns that something other than the agent ended, and the response that the editor gets to its prompt. */
 import { isDeepStrictEqual } from 'node:util';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { AcpProvider } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import type { RuntimeSettings } from '@liminal/runtime';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { stage } from './editor.ts';
 
-/** An editor with a running prompt to an agent that has sent some text and then hangs. */
+/** Starts an editor whose prompt is running. The agent has sent some text and then hangs. */
 async function waiting(settings?: Partial<RuntimeSettings>) {
   const scripted = await acpAgent({ turns: [{ steps: [{ say: 'Half of it.' }, { hang: true }] }] });
   onTestFinished(() => scripted.control.close());
@@ -21,7 +21,7 @@ async function waiting(settings?: Partial<RuntimeSettings>) {
   return { runtime, zed, sessionId, answered };
 }
 
-test('FR-039-06, AS-039-4: a turn that is ended by a notification has the stop reason end_turn, and keeps its text', async () => {
+test('FR-039-06, AS-039-4: if a notification ends a turn, the stop reason is end_turn, and the turn keeps its text', async () => {
   const { runtime, zed, sessionId, answered } = await waiting();
   await zed.until(() => zed.agentText.includes('Half of it.') || undefined);
   await runtime.notify(sessionId);
@@ -29,8 +29,8 @@ test('FR-039-06, AS-039-4: a turn that is ended by a notification has the stop r
   expect(zed.agentText).toContain('Half of it.');
 });
 
-test('FR-039-06, AS-039-5: a turn that is ended by the idle limit has the stop reason cancelled, with the error', async () => {
-  // On a busy machine the limit may pass before the agent has sent any text.
+test('FR-039-06, AS-039-5: if the idle limit ends a turn, the stop reason is cancelled, with the error', async () => {
+  // On a busy machine, the limit may be reached before the agent has sent any text.
   const { answered } = await waiting({ idleLimitMs: 100 });
   expect(await answered).toMatchObject({
     stopReason: 'cancelled',
@@ -45,7 +45,7 @@ test('FR-039-06, AS-039-5: a turn that is ended by the idle limit has the stop r
   });
 });
 
-test('stopping a turn pauses the queue, editors get a notice and a field, and the next prompt resumes the queue', async () => {
+test('if a person stops a turn, the queue pauses, and editors get a notice and a field about this; the next prompt resumes the queue', async () => {
   const scripted = await acpAgent({
     turns: [{ when: 'Hello', steps: [{ say: 'Half of it.' }, { hang: true }] }, { steps: [] }],
   });
@@ -77,11 +77,11 @@ test('stopping a turn pauses the queue, editors get a notice and a field, and th
   expect(notice).toMatchObject({ title: 'The queue is paused: a message waits.' });
   expect(await zed.prompt(sessionId, 'On.')).toMatchObject({ stopReason: 'end_turn' });
   await isPaused(false);
-  await vi.waitFor(async () => {
+  const said = async () => {
     const { entries } = await runtime.history(sessionId);
-    const said = entries.flatMap((one) =>
+    return entries.flatMap((one) =>
       one.type === 'message' && one.origin === 'user' ? [one.content] : [],
     );
-    expect(said).toEqual(['Hello.', 'On.', 'Of another.']);
-  });
+  };
+  await expect.poll(said).toEqual(['Hello.', 'On.', 'Of another.']);
 });

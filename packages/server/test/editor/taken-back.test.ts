@@ -3,7 +3,7 @@ import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { stage } from './editor.ts';
 
-test('an editor that loads a session does not get turns that were taken back, and an attached editor gets a notice about them', async () => {
+test('an editor that loads a session does not get turns that were taken back, and an attached editor gets a notice about these turns', async () => {
   const client = new ScriptedClient(['A1', 'A2', 'A3'].map((text) => repliesWith(text)));
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const { editor, runtime } = await stage({

@@ -27,7 +27,7 @@ async function withAgent(played = steps) {
   return { ...made, answerOf };
 }
 
-/** An editor whose programs print the folder in which they ran; `asked` records the requests to the editor. */
+/** Starts an editor whose programs print the folder in which they ran. `asked` contains the requests to the editor. */
 function withTerminals(
   asked: unknown[],
   exited = async () => ({ exitCode: 3 }),
@@ -70,7 +70,7 @@ test('a program runs in the editor that sent the prompt, and the agent gets the 
   expect(asked).toEqual([{ ...wanted, outputByteLimit: 1024 * 1024 }, 'release theirs']);
 });
 
-test('if the client has no terminals, the turn’s programs run on the server', async () => {
+test('if the client has no terminals, the programs of the turn run on the server', async () => {
   const { editor, runtime } = await withAgent();
   const asked: unknown[] = [];
   const plain = await editor();
@@ -83,7 +83,7 @@ test('if the client has no terminals, the turn’s programs run on the server', 
   expect(asked).toEqual([]);
 });
 
-test('if an editor refuses to run a program, the agent gets the editor’s message, and nothing runs on the server instead', async () => {
+test('if an editor refuses to run a program, the agent gets the editor’s message, and the program does not run on the server instead', async () => {
   const { editor, answerOf } = await withAgent();
   const zed = await editor({
     capabilities: { terminal: true },
@@ -100,7 +100,7 @@ test('if an editor refuses to run a program, the agent gets the editor’s messa
   });
 });
 
-test('when an editor disconnects during a command, the turn continues and the command’s outcome is unknown', async () => {
+test('if an editor disconnects during a command, the turn continues and the command’s outcome is unknown', async () => {
   const { editor, answerOf, runtime } = await withAgent();
   const waiting = Promise.withResolvers<never>();
   const zed = await editor(
@@ -118,7 +118,7 @@ test('when an editor disconnects during a command, the turn continues and the co
   await expect.poll(async () => (await runtime.info(sessionId)).session.state).toBe('idle');
 });
 
-test('INV-8: Stop ends a program in the editor even if the agent does not end the program', async () => {
+test('INV-8: Stop ends a program in the editor even if the agent does not end this program', async () => {
   const { editor } = await withAgent([...steps.slice(0, 1), { say: 'Begun.' }, { hang: true }]);
   const asked: unknown[] = [];
   const killed = Promise.withResolvers<{ exitCode: number }>();
@@ -137,7 +137,7 @@ test('INV-8: Stop ends a program in the editor even if the agent does not end th
   expect(asked.slice(1)).toEqual(['kill theirs']);
 });
 
-test('INV-8: a program that the agent left in the editor is released when the session ends', async () => {
+test('INV-8: if the agent leaves a program running in the editor, the program is released when the session ends', async () => {
   const { editor, runtime } = await withAgent(steps.slice(0, 1));
   const asked: unknown[] = [];
   const never = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-import { thrownMessage } from '@liminal/protocol';
+import { thrownMessage, withRetries } from '@liminal/protocol';
 import { setTimeout } from 'node:timers/promises';
 import type {
   ApiFromModules,
@@ -86,19 +86,14 @@ export class Deployment {
     code: 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',
     work: () => Promise<T>,
   ): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work();
-      } catch (cause) {
-        if (cause instanceof StorageError) throw cause;
-        if (isAgain(cause) && attempt < attempts) {
-          // A random wait, so that servers do not retry at the same moment.
-          await setTimeout(Math.random() * pause * 2 ** attempt);
-          continue;
-        }
+    return withRetries(work, async (cause, attempt) => {
+      if (cause instanceof StorageError) throw cause;
+      if (!isAgain(cause) || attempt >= attempts) {
         throw errors[code].failed('The Convex deployment', reasonOf(cause), { cause });
       }
-    }
+      // A random wait, so that servers do not retry at the same moment.
+      await setTimeout(Math.random() * pause * 2 ** attempt);
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Response } from '@liminal/protocol';
+import { LruMap, type Response } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
 import { fittingBatches } from '../store/item-page.ts';
 import { isUnderWay } from '../store/searchable-text.ts';
@@ -37,7 +37,7 @@ interface Packed {
 /** Saves Responses in mutations that Convex accepts by size. */
 export class ResponseSaver {
   readonly #deployment: Deployment;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new LruMap<string, Remembered>(rememberedMax);
   /** The unfinished saves by run: two saves of a run at once would only make each other start over. */
   readonly #saving = new Map<string, Promise<void>>();
 
@@ -117,10 +117,6 @@ export class ResponseSaver {
     if (!isRunning) return;
     const known = items.map(({ mark, size }) => ({ mark, size }));
     this.#remembered.set(message.runId, { revision, items: known });
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size > rememberedMax) {
-      this.#remembered.delete(oldest);
-    }
   }
 }
 

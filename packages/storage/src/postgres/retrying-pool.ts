@@ -1,3 +1,4 @@
+import { withRetries } from '@liminal/protocol';
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type Pool, type PoolClient } from 'pg';
@@ -60,16 +61,16 @@ export function retryingPool(pool: Pool): PostgresPool {
 
 async function connectWithRetry(pool: Pool): Promise<PoolClient> {
   const deadline = performance.now() + connectTimeoutMs;
-  for (let longest = pause.first; ; longest = Math.min(longest * 2, pause.longest)) {
-    try {
-      return await pool.connect();
-    } catch (error) {
+  return withRetries(
+    async () => pool.connect(),
+    async (error, attempts) => {
       const left = deadline - performance.now();
       if (!isTooMany(error) || left <= 0) throw error;
+      const longest = Math.min(pause.first * 2 ** (attempts - 1), pause.longest);
       // A random wait, so that servers do not retry at the same moment.
       await setTimeout(Math.min(left, longest * (0.5 + Math.random() / 2)));
-    }
-  }
+    },
+  );
 }
 
 function isTooMany(error: unknown): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { withRetries } from '@liminal/protocol';
 import { errors, StorageError } from '../errors.ts';
 import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
 import { isBusy, isSqliteError, reasonOf } from './failures.ts';
@@ -98,14 +99,13 @@ export class Database {
   }
 
   async #writeWithRetry<T>(code: WriteFailure, work: () => T, end: number): Promise<T> {
-    for (;;) {
-      try {
-        return this.write(code, work);
-      } catch (error) {
+    return withRetries(
+      async () => this.write(code, work),
+      async (error) => {
         if (!isHeld(error) || performance.now() > end || !this.#connection.isOpen) throw error;
-      }
-      await delay(busyPollMs);
-    }
+        await delay(busyPollMs);
+      },
+    );
   }
 
   /** Runs the work in a transaction. Throws StorageError with the given code. */

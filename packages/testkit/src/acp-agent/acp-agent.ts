@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { AcpAgentControl } from './control.ts';
 import type { AgentScript } from './script.ts';
 
-// The cache makes starts of scripted agents faster, because tests start many.
+// The cache makes the starts of scripted agents faster, because tests start many of these agents.
 const compileCache = fileURLToPath(
   new URL('../../../../node_modules/.cache/scripted-agent', import.meta.url),
 );
 
-/** A scripted agent: the command that starts a process of it, and the control of all its processes. */
+/** A scripted agent: the command that starts one of its processes, and the control of all its processes. */
 export interface AcpAgent {
   command: string;
   args: string[];
@@ -21,8 +21,8 @@ export interface AcpAgent {
 
 /**
  * Writes a script to a folder, for any number of processes. The processes share their stored state (sessions,
- * authentication), like the processes of an installed agent. Close `control` at the end. Throws a `ZodError` for an
- * invalid script.
+ * authentication), as the processes of an installed agent do. The test must close `control` at the end. Throws a
+ * `ZodError` for an invalid script.
  */
 export async function acpAgent(script: AgentScript = {}): Promise<AcpAgent> {
   const folder = await mkdtemp(join(tmpdir(), 'liminal-acp-'));

@@ -4,7 +4,7 @@ import type { Order } from './program/test-connection.ts';
 
 export class AgentProcess {
   readonly pid: number;
-  /** The programs that the process has started, in order. */
+  /** The ids of the programs that the process has started, in the order of their starts. */
   readonly children: number[] = [];
   /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
@@ -20,13 +20,16 @@ export class AgentProcess {
     return !this.#socket.closed;
   }
 
-  /** Writes a string unchanged, or a value as JSON, to the process's stdout at once, without waiting for its script. */
+  /**
+   * Makes the process write to its stdout at once, without waiting for its script: a string unchanged, any other value
+   * as JSON.
+   */
   write(message: unknown): void {
     const line = typeof message === 'string' ? message : JSON.stringify(message);
     this.order({ type: 'say', text: `${line}\n` });
   }
 
-  /** Ends the process as `kill -9` does. */
+  /** Ends the process in the same way as `kill -9`. */
   async crash(): Promise<void> {
     if (this.alive) end(this.pid);
     await this.gone;
@@ -41,7 +44,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // Ignore the error: the process has ended, but its connection has not closed yet.
+    // Ignore the error: the process has ended, but the connection to it has not closed yet.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,9 +1,9 @@
-/** A scripted agent with the features of every agent, each for one prompt. */
+/** A scripted agent that shows the features that every agent has, each for one prompt. */
 import type { AgentScript, Step } from './script.ts';
 
 /**
- * The prompts that `contractScript` answers: those of the provider's contract suite, and further prompts with visible
- * results.
+ * The prompts that `contractScript` answers: the prompts of the provider's contract suite, and further prompts with
+ * visible results.
  */
 export const contractPrompts = {
   text: 'Say something.',

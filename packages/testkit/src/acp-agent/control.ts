@@ -1,4 +1,4 @@
-/** The test's control of a scripted agent: all of its processes, and the messages that they have received. */
+/** The test's control of a scripted agent: all processes of the agent, and the messages that they have received. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const JsonRpc = z.looseObject({
 });
 
 /**
- * A message that a process received on one line: a request, a notification, or the answer to one of its own requests.
+ * A message that a process received on one line: a request, a notification, or the answer to a request of the process.
  */
 export type Received = z.infer<typeof JsonRpc> & { pid: number; line: string };
 
@@ -28,9 +28,9 @@ export type Received = z.infer<typeof JsonRpc> & { pid: number; line: string };
 export type Match = string | ((message: Received) => boolean);
 
 export class AcpAgentControl {
-  /** Every message that any process has received, in order. */
+  /** Every message that any process has received, in the order of arrival. */
   readonly received: Received[] = [];
-  /** Every process that was started, in order, including processes that have ended. */
+  /** Every process that was started, in the order of the starts, including processes that have ended. */
   readonly processes: AgentProcess[] = [];
   readonly #folder: string;
   readonly #server: Server;
@@ -44,7 +44,7 @@ export class AcpAgentControl {
     this.#server = createServer((socket) => void this.#readReports(socket));
   }
 
-  /** Waits in `folder` for the processes that will play the script. */
+  /** Listens in `folder` for the processes that will play the script. */
   static async listen(folder: string, script: AgentScript): Promise<AcpAgentControl> {
     const control = new AcpAgentControl(folder);
     await control.play(script);
@@ -58,7 +58,7 @@ export class AcpAgentControl {
     await writeFile(join(this.#folder, 'script.json'), JSON.stringify(AgentScript.parse(script)));
   }
 
-  /** The first matching message, past or future. */
+  /** Resolves with the first message that matches, past or future. */
   until(match: Match): Promise<Received> {
     return this.#waiting.until(() =>
       this.received.find((message) =>
@@ -67,33 +67,36 @@ export class AcpAgentControl {
     );
   }
 
-  /** The process with this index (0 is the first), past or future. */
+  /** Resolves with the process that has this index (0 is the first), past or future. */
   process(place = 0): Promise<AgentProcess> {
     return this.#waiting.until(() => this.processes[place]);
   }
 
-  /** The process that waits, or has waited, at this gate. */
+  /** Resolves with the process that waits, or has waited, at this gate. */
   reached(gate: string): Promise<AgentProcess> {
     return this.#waiting.until(() => this.#reached.get(gate));
   }
 
-  /** Opens this gate for every process, also for processes that reach it later. */
+  /** Opens this gate for every process, also for a process that reaches the gate later. */
   open(gate: string): void {
     this.#open.add(gate);
     for (const one of this.processes) one.order({ type: 'open', gates: [gate] });
   }
 
-  /** Makes the newest process write `message` on its stdout at once: a string unchanged, any other value as JSON. */
+  /** Makes the newest process write `message` to its stdout at once: a string unchanged, any other value as JSON. */
   write(message: unknown): void {
     this.#newest().write(message);
   }
 
-  /** Ends the newest process as `kill -9` does. */
+  /** Ends the newest process in the same way as `kill -9`. */
   crash(): Promise<void> {
     return this.#newest().crash();
   }
 
-  /** The first `count` programs that the agents have started, as soon as they have started that many. */
+  /**
+   * Resolves with the ids of the first `count` programs that the agents have started, as soon as that many have
+   * started.
+   */
   children(count = 1): Promise<number[]> {
     return this.#waiting.until(() => {
       const pids = this.processes.flatMap((one) => one.children);
@@ -136,7 +139,7 @@ export class AcpAgentControl {
     const started = new AgentProcess(pid, socket);
     started.order({ type: 'open', gates: [...this.#open] });
     this.processes.push(started);
-    // This process connected only after `close` had ended the others.
+    // This process connected only after `close` had ended the other processes.
     if (this.#isClosed) void started.crash();
     return started;
   }
@@ -153,7 +156,7 @@ export class AcpAgentControl {
   }
 }
 
-/** Whether the pid still belongs to a program of an agent of this folder: pids are reused. */
+/** Whether a program of an agent of this folder still has the pid. The system uses pids again. */
 function isChild(pid: number, folder: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SCRIPTED_AGENT=${folder}\0`);

@@ -12,8 +12,8 @@ const loose = z.record(z.string(), z.unknown());
 
 const Branch = z.strictObject({
   /**
-   * A text that the answer's JSON must contain. The first branch whose text the answer contains, or that has no `when`,
-   * is played.
+   * A text. The branch is played if the JSON of the answer contains the text, and no earlier branch is played. A branch
+   * without `when` matches every answer.
    */
   when: z.string().optional(),
   get steps(): z.ZodArray<typeof Step> {
@@ -22,49 +22,55 @@ const Branch = z.strictObject({
 });
 
 const Request = z.strictObject({
-  /** `session/request_permission`, `fs/read_text_file`, `terminal/create`, `elicitation/create`, … */
+  /**
+   * The method, for example `session/request_permission`, `fs/read_text_file`, `terminal/create` or
+   * `elicitation/create`.
+   */
   method: z.string(),
-  /** `sessionId` is added if it is missing. */
+  /** The parameters. If `sessionId` is missing, it is added. */
   params: loose.optional(),
   /**
-   * The request's id; by default, ids count from 1000. Set it to send the same id twice, or an id of a forbidden type.
+   * The request's id; by default, ids count from 1000. With this field, a script can send the same id twice, or an id
+   * of a type that is not allowed.
    */
   id: z.unknown().optional(),
-  /** The name of the answer in `{{name.path}}`. */
+  /** The name of the answer, for placeholders such as `{{name.path}}`. */
   as: z.string().optional(),
-  /** False: the turn continues without waiting for the answer. */
+  /** If false, the turn continues without waiting for the answer. */
   wait: z.boolean().optional(),
   onAnswer: z.array(Branch).optional(),
 });
 
 const Spawn = z.strictObject({
-  /** The program; by default one that runs much longer than the test. */
+  /** The program and its arguments; by default a program that runs much longer than the test. */
   argv: z.array(z.string()).optional(),
-  /** Starts the program in a new session (`setsid`), like a daemon. */
+  /** If true, the program starts in a new session (`setsid`), as a daemon does. */
   detached: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
-  /** Keeps the agent's stdout open after the agent has ended. */
+  /** If true, the program keeps the agent's stdout open after the agent has ended. */
   holdsStdout: z.boolean().optional(),
 });
 
 const Step = z.union([
-  /** A chunk of the agent's message. */
+  /** Sends a chunk of the agent's message. */
   z.strictObject({ say: z.string() }),
-  /** A chunk of the agent's thought. */
+  /** Sends a chunk of the agent's thought. */
   z.strictObject({ think: z.string() }),
-  /** A `session/update` with this body; `sessionId` selects another session than the turn's. */
+  /** Sends a `session/update` with this body. `sessionId` selects another session than the turn's session. */
   z.strictObject({ update: loose, sessionId: z.unknown().optional() }),
   /** Sends any JSON as a line. */
   z.strictObject({ message: z.unknown() }),
-  /** Sends any text as a line; `end` is the end of the line, by default a line feed. */
+  /** Sends any text as a line. `end` is the end of the line, by default a line feed. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
-  /** Sends bytes, given in base64, without a line feed: for invalid UTF-8. */
+  /** Sends bytes, which are given in base64, without a line feed. Scripts use this step for invalid UTF-8. */
   z.strictObject({ bytes: z.string() }),
   z.strictObject({ request: Request }),
   /** Waits until the test opens this gate. */
   z.strictObject({ gate: z.string() }),
   z.strictObject({ pauseMs: z.number() }),
-  /** Sends this many message chunks, at this many a second, or as fast as the client reads. See flood.ts. */
+  /**
+   * Sends this number of message chunks: at the given rate per second, or as fast as the client reads. See flood.ts.
+   */
   z.strictObject({
     flood: z.strictObject({
       count: z.number().int(),
@@ -72,7 +78,7 @@ const Step = z.union([
       rate: z.number().optional(),
     }),
   }),
-  /** Sends `count` lines of the protocol, most of them broken; the same lines for the same seed. See fuzz.ts. */
+  /** Sends `count` lines of the protocol, most of them broken. The same seed gives the same lines. See fuzz.ts. */
   z.strictObject({
     fuzz: z.strictObject({ seed: z.number().int(), count: z.number().int() }),
   }),
@@ -84,13 +90,16 @@ const Step = z.union([
       },
     }),
   }),
-  /** Answers the prompt with this stop reason; steps may follow. Without this step, the turn ends with `end_turn`. */
+  /**
+   * Replies to the prompt with this stop reason. Further steps may follow. Without this step, the turn ends with
+   * `end_turn`.
+   */
   z.strictObject({ stop: loose }),
-  /** Answers the request with this result. */
+  /** Replies to the request with this result. */
   z.strictObject({ result: z.unknown() }),
-  /** Answers the request with the default result; steps may follow. */
+  /** Replies to the request with the default result. Further steps may follow. */
   z.strictObject({ answer: z.literal(true) }),
-  /** Answers the request with this error. */
+  /** Replies to the request with this error. */
   z.strictObject({
     error: z.strictObject({
       code: z.unknown(),
@@ -98,13 +107,16 @@ const Step = z.union([
       data: z.unknown().optional(),
     }),
   }),
-  /** Ends the process; earlier messages still reach the client. */
+  /** Ends the process. Messages that were sent before still reach the client. */
   z.strictObject({
     exit: z.strictObject({ code: z.number().int().optional(), signal: z.string().optional() }),
   }),
-  /** Never answers the request, but continues to read messages, so that a cancelled turn still ends. */
+  /** Never replies to the request, but continues to read messages, so that a cancelled turn still ends. */
   z.strictObject({ hang: z.literal(true) }),
-  /** The process keeps running, but stops reading and writing; the test sees it reach the gate `silence`. */
+  /**
+   * Stops reading and writing, while the process keeps running. The test sees that the process reaches the gate
+   * `silence`.
+   */
   z.strictObject({ silence: z.literal(true) }),
   z.strictObject({ spawn: Spawn }),
   z.strictObject({ stderr: z.string() }),
@@ -112,25 +124,28 @@ const Step = z.union([
 export type Step = z.infer<typeof Step>;
 
 const CancelReply = z.enum([
-  /** The turn stops, and its prompt is answered `cancelled`. */
+  /** The turn stops, and the reply to its prompt is `cancelled`. */
   'cancelled',
-  /** The turn stops, and its prompt is answered `end_turn`. */
+  /** The turn stops, and the reply to its prompt is `end_turn`. */
   'end_turn',
-  /** The turn stops, and its prompt is answered with an error. */
+  /** The turn stops, and the reply to its prompt is an error. */
   'error',
-  /** The turn stops, and its prompt is never answered. */
+  /** The turn stops, and its prompt gets no reply. */
   'never',
   /** The turn continues as if it was not cancelled. */
   'ignore',
 ]);
 
 const Turn = z.strictObject({
-  /** A part of the prompts that this turn answers; without it, every prompt that no earlier turn answers. */
+  /**
+   * A text that a prompt must contain to start this turn. Without `when`, the turn is for every prompt that starts no
+   * earlier turn.
+   */
   when: z.string().optional(),
   steps: z.array(Step),
-  /** The effect of `session/cancel` on this turn; by default the effect that the script defines. */
+  /** The effect of `session/cancel` on this turn; by default the effect that the whole script contains. */
   cancel: CancelReply.optional(),
-  /** Played when the turn is cancelled, before its prompt is answered. */
+  /** Steps that are played when the turn is cancelled, before the reply to its prompt. */
   onCancel: z.array(Step).optional(),
 });
 export type Turn = z.infer<typeof Turn>;
@@ -140,7 +155,7 @@ const StoredSession = z.strictObject({
   cwd: z.string(),
   title: z.string().optional(),
   updatedAt: z.string().optional(),
-  /** Bodies of `session/update`, which loading replays. */
+  /** The bodies of `session/update` that loading the session replays. */
   updates: z.array(loose).optional(),
 });
 export type StoredSession = z.infer<typeof StoredSession>;
@@ -148,9 +163,9 @@ export type StoredSession = z.infer<typeof StoredSession>;
 export const AgentScript = z.strictObject({
   /** Replaces keys of the default result of `initialize`. */
   initialize: loose.optional(),
-  /** Additional fields in the results of `session/new`, `load` and `resume`: `modes`, `configOptions`, `_meta`, … */
+  /** Further fields in the results of `session/new`, `load` and `resume`: `modes`, `configOptions`, `_meta`, … */
   session: loose.optional(),
-  /** The optional methods that the agent has and declares; default: `load`, `list` and `close`. */
+  /** The optional methods that the agent implements and declares; default: `load`, `list` and `close`. */
   offers: z
     .strictObject({
       load: z.boolean().optional(),
@@ -161,27 +176,32 @@ export const AgentScript = z.strictObject({
       fork: z.boolean().optional(),
     })
     .optional(),
-  /** `session/list` returns at most this many sessions at a time. */
+  /** The most sessions that `session/list` returns at a time. */
   listPageSize: z.number().int().optional(),
-  /** The behaviour of `session/list` without a folder; default: it returns the sessions of all folders. */
+  /** What `session/list` does if the client passes no folder. By default, it returns the sessions of all folders. */
   listWithoutFolder: z.enum(['refuse', 'empty']).optional(),
-  /** Earlier sessions, in addition to those that the agent's processes have made. */
+  /** Sessions that existed before, in addition to the sessions that the agent's processes have made. */
   sessions: z.array(StoredSession).optional(),
-  /** `session/load` is answered before its replay, whose updates follow with this many ms between them. */
+  /**
+   * If set, the agent replies to `session/load` before the replay. The updates of the replay follow, this many ms
+   * apart.
+   */
   replaysAfterAnswer: z.number().optional(),
-  /** The agent stores a session only at its first prompt, as Codex does. */
+  /** If true, the agent stores a session only at the session's first prompt, as Codex does. */
   storesAtFirstPrompt: z.boolean().optional(),
-  /** Sessions are rejected (-32000) until `authenticate` has been called, by any process. */
+  /** If true, sessions are rejected (-32000) until any process has received `authenticate`. */
   needsAuth: z.boolean().optional(),
   turns: z.array(Turn).optional(),
   cancel: CancelReply.optional(),
-  /** The handling of a prompt during the session's running turn; default: `queue`. */
+  /** How the agent handles a prompt while a turn of the session is running; default: `queue`. */
   secondPrompt: z.enum(['queue', 'error', 'never', 'concurrent']).optional(),
-  /** Played when a process starts, before it reads anything. */
+  /** Steps that are played when a process starts, before the process reads its input. */
   onStart: z.array(Step).optional(),
-  /** Steps that are played when a method is called. If the steps do not answer the call, the default answer follows. */
+  /**
+   * Steps that are played when a method is called. If the steps do not reply to the call, the default reply follows.
+   */
   on: z.record(z.string(), z.array(Step)).optional(),
-  /** The process keeps running when its stdin ends, as Codex does. */
+  /** If true, the process keeps running when its stdin ends, as Codex does. */
   outlivesStdin: z.boolean().optional(),
   ignoresTerm: z.boolean().optional(),
 });

@@ -1,6 +1,6 @@
 /**
- * Behaviours of real agents that are easily handled wrongly. Each is a scripted agent that shows the behaviour at any
- * prompt. These behaviours were seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and
+ * Behaviours of real agents that clients easily handle wrongly. Each entry is a scripted agent that shows one behaviour
+ * for any prompt. The behaviours were seen in opencode, Gemini CLI, Qwen Code, GitHub Copilot, Cline, pi and
  * claude-agent-acp.
  */
 import type { AgentScript, Step } from './script.ts';
@@ -42,10 +42,10 @@ const refused = {
 };
 
 export const shapes = {
-  /** Gemini CLI: ends a loop with a stop reason that ACP does not have. */
+  /** Gemini CLI ends a loop with a stop reason that ACP does not have. */
   stepLimit: onAnyPrompt({ say: 'Once more.' }, { stop: { stopReason: 'max_turn_requests' } }),
 
-  /** Gemini CLI: creates a file only after an error with certain words has reported that the file is missing. */
+  /** Gemini CLI creates a file only after an error with certain words has reported that the file is missing. */
   newFile: onAnyPrompt({
     request: {
       method: 'fs/read_text_file',
@@ -69,8 +69,8 @@ export const shapes = {
   }),
 
   /**
-   * opencode: the permission request for a call repeats the call with other text and input, and only the request has
-   * the diff.
+   * In opencode, the permission request for a call repeats the call with other text and input, and only the request
+   * contains the diff.
    */
   requestRepeatsCall: onAnyPrompt(
     {
@@ -94,7 +94,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Qwen Code: sends data for its own page in addition to an edit's diff. */
+  /** Qwen Code sends data for its own page in addition to an edit's diff. */
   editWithJson: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -107,7 +107,7 @@ export const shapes = {
     },
   }),
 
-  /** GitHub Copilot: the content of a file that it has read is a string in `content`. */
+  /** GitHub Copilot sends the content of a file that it has read as a string in `content`. */
   contentAsString: onAnyPrompt({
     update: {
       sessionUpdate: 'tool_call',
@@ -119,7 +119,7 @@ export const shapes = {
     },
   }),
 
-  /** Most agents: text follows directly after a tool's end. */
+  /** Most agents send text directly after a tool's end. */
   textAroundEnd: onAnyPrompt(
     {
       update: {
@@ -136,7 +136,7 @@ export const shapes = {
     { say: 'Written.' },
   ),
 
-  /** Cline: a rejected call is announced again, with the same id. */
+  /** Cline announces a rejected call again, with the same id. */
   refusedAgain: onAnyPrompt(
     { update: refused },
     asks({ toolCallId: 'run-1' }),
@@ -145,7 +145,7 @@ export const shapes = {
     { say: 'Then I leave it.' },
   ),
 
-  /** Cline: the first option of the category `model` is the provider, not the model. */
+  /** In Cline, the first option of the category `model` is the provider, not the model. */
   providerFirst: {
     session: {
       configOptions: [
@@ -155,7 +155,7 @@ export const shapes = {
     },
   },
 
-  /** pi: the modes are sent twice, as modes and as a config option. */
+  /** pi sends the modes twice: as modes and as a config option. */
   modesTwice: {
     session: {
       modes: {
@@ -169,7 +169,7 @@ export const shapes = {
     },
   },
 
-  /** claude-agent-acp: a subagent's calls name the call that started the subagent. */
+  /** In claude-agent-acp, a subagent's calls contain the id of the call that started the subagent. */
   subagent: onAnyPrompt(
     { update: { sessionUpdate: 'tool_call', toolCallId: 'task', title: 'Task', kind: 'think' } },
     {
@@ -185,7 +185,7 @@ export const shapes = {
     { update: { sessionUpdate: 'tool_call_update', toolCallId: 'task', status: 'completed' } },
   ),
 
-  /** Qwen Code: the plan to accept is only in the text of the request. */
+  /** In Qwen Code, only the text of the request contains the plan that the user is asked to accept. */
   planToAgreeTo: onAnyPrompt(
     asks({
       toolCallId: 'plan-1',

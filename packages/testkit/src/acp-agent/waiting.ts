@@ -2,12 +2,12 @@
 export class Waiting {
   readonly #checks = new Set<() => void>();
 
-  /** Makes all waiting calls of `until` look again. */
+  /** Calls `look` again in each call of `until` that is waiting. */
   notify(): void {
     for (const check of this.#checks) check();
   }
 
-  /** Resolves with the result of `look` as soon as that is defined, perhaps at once. */
+  /** Resolves with the result of `look` as soon as this result is defined, which can be at once. */
   until<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve) => {
       const check = (): void => {

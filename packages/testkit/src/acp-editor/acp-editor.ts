@@ -1,5 +1,6 @@
 /**
- * An ACP client like an editor: it starts the agent as its process, and writes lines to its stdin and reads its stdout.
+ * An ACP client that works like an editor: it starts the agent as a process, writes lines to the agent's stdin, and
+ * reads its stdout.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,13 +26,13 @@ export interface AcpEditorOptions {
 }
 
 /**
- * Keeps all messages of the agent, and checks them: `end` throws if a line was not JSON-RPC, or not valid by the
+ * Keeps all messages of the agent, and checks them. `end` throws if a line was not JSON-RPC, or was not valid by the
  * official schema.
  */
 export class AcpEditor {
   /** The agent's messages. */
   readonly received: AcpMessage[] = [];
-  /** The problems in them. */
+  /** The problems in the agent's messages. */
   readonly problems: string[] = [];
   stderr = '';
   wasKilled = false;
@@ -44,7 +45,7 @@ export class AcpEditor {
 
   constructor({ command, args, cwd, env }: AcpEditorOptions) {
     this.#child = spawn(command, args, { cwd, env, stdio: 'pipe' });
-    // Ignore errors of writing: an agent that has ended reads no more, and its exit code shows why.
+    // Ignore errors of writing. An agent that has ended no longer reads, and its exit code shows why it has ended.
     this.#child.stdin!.on('error', () => {});
     this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
@@ -62,43 +63,43 @@ export class AcpEditor {
     return this.#child.pid!;
   }
 
-  /** The agent's exit code; rejects if a signal ended it. */
+  /** Resolves with the agent's exit code; rejects if a signal ended the agent. */
   get exitCode(): Promise<number> {
     return this.#exited;
   }
 
-  /** Writes a line, unchecked. */
+  /** Writes a line without checking it. */
   sendLine(line: string): void {
     this.#child.stdin!.write(`${line}\n`);
   }
 
-  /** Sends a message, unchecked. */
+  /** Sends a message without checking it. */
   send(message: AcpMessage): void {
     const whole = { jsonrpc: '2.0' as const, ...message };
     this.#dialogue.problems(whole as never, 'here');
     this.sendLine(JSON.stringify(whole));
   }
 
-  /** Sends a request; resolves with its answer, which may be an error. */
+  /** Sends a request. Resolves with its answer, which may be an error. */
   async ask(method: string, params: object): Promise<AcpMessage> {
     const id = `editor-${++this.#count}`;
     this.send({ id, method, params });
     return this.until((message) => message.id === id && message.method === undefined);
   }
 
-  /** Sends a request that must succeed; resolves with its result. */
+  /** Sends a request that must succeed. Resolves with its result. */
   async result(method: string, params: object): Promise<NonNullable<AcpMessage['result']>> {
     const { result, error } = await this.ask(method, params);
     if (error) throw new Error(`${method} was refused: ${JSON.stringify(error)}`);
     return result;
   }
 
-  /** Initialises the connection: the first step of an editor. */
+  /** Initialises the connection, which is the first step of an editor. */
   async initialize(clientCapabilities: object = {}): Promise<void> {
     await this.result('initialize', { protocolVersion: 1, clientCapabilities });
   }
 
-  /** Begins a session, with this value for one of its options. */
+  /** Begins a session. If `option` is given, sets one of the session's options to this value. */
   async newSession(cwd: string, option?: [configId: string, value: string]): Promise<string> {
     const { sessionId } = await this.result('session/new', { cwd, mcpServers: [] });
     if (option) {
@@ -108,7 +109,7 @@ export class AcpEditor {
     return sessionId;
   }
 
-  /** Sends a prompt; resolves with its answer when the turn is over. */
+  /** Sends a prompt. Resolves with its answer when the turn is over. */
   async prompt(sessionId: string, text: string): Promise<AcpMessage> {
     return this.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
   }
@@ -121,7 +122,7 @@ export class AcpEditor {
     }
   }
 
-  /** Resolves with the agent's message at this index, when it has arrived. */
+  /** Resolves with the agent's message at this index when the message has arrived. */
   async message(index: number): Promise<AcpMessage> {
     for (;;) {
       const message = this.received[index];
@@ -140,7 +141,7 @@ export class AcpEditor {
     );
   }
 
-  /** Resolves with a request of the agent. */
+  /** Resolves with the first request of the agent for this method. */
   async untilAsked(method = 'session/request_permission'): Promise<AcpMessage> {
     return this.until((message) => message.method === method);
   }
@@ -151,14 +152,14 @@ export class AcpEditor {
     this.send({ id: question.id!, result: { outcome } });
   }
 
-  /** The updates of a session, oldest first. */
+  /** Returns the updates of a session, the oldest first. */
   updates(sessionId: string): { sessionUpdate: string; [field: string]: unknown }[] {
     return this.received
       .filter(({ method, params }) => method === 'session/update' && params.sessionId === sessionId)
       .map(({ params }) => params.update);
   }
 
-  /** The agent's texts in a session, joined. */
+  /** Returns the agent's texts in a session, joined. */
   agentText(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
@@ -172,8 +173,8 @@ export class AcpEditor {
   }
 
   /**
-   * Closes the connection, like an editor that is closed; resolves with the agent's exit code. Throws the problems
-   * found.
+   * Closes the connection as an editor does when it is closed. Resolves with the agent's exit code. Throws the problems
+   * that were found.
    */
   async end(): Promise<number> {
     this.#child.stdin!.end();

@@ -11,7 +11,7 @@ test.each([
     'a call whose input is free',
     { sessionUpdate: 'tool_call', toolCallId: '1', title: 'Run', rawInput: { any: { thing: 1 } } },
   ],
-])('passes %s', (_, update) => {
+])('the check accepts %s', (_, update) => {
   expect(updateProblems(update)).toEqual([]);
 });
 
@@ -29,7 +29,7 @@ test.each([
     },
   ],
   ['a draft update', { sessionUpdate: 'plan_removed', planId: 'plan-1' }],
-])('refuses %s', (_, update) => {
+])('the check refuses %s', (_, update) => {
   expect(updateProblems(update)).not.toEqual([]);
 });
 
@@ -72,7 +72,7 @@ test.each<[string, AnyMessage, string]>([
   ['an unknown method', { jsonrpc: '2.0', method: 'session/none' }, 'no notification session/none'],
   ['an answer to nothing', { jsonrpc: '2.0', id: 5, result: {} }, 'id 5'],
   ['an error without a code', { jsonrpc: '2.0', id: 5, error: {} as never }, 'Error'],
-])('reports %s, in either direction', async (_, message, named) => {
+])('the stream reports %s in either direction', async (_, message, named) => {
   const problems: string[] = [];
   const onProblem = ({ message: words }: Error) => problems.push(words);
   const [here, there] = connectedPair();
@@ -86,7 +86,7 @@ test.each<[string, AnyMessage, string]>([
   expect(problems).toEqual([expect.stringContaining(named), expect.stringContaining(named)]);
 });
 
-test('an answer of another form than its request needs is reported', async () => {
+test('an answer is reported if it has another form than its request needs', async () => {
   const problems: string[] = [];
   const [here, there] = connectedPair();
   const checked = checkedStream(here, { onProblem: ({ message }) => problems.push(message) });

@@ -10,30 +10,30 @@ function schemaOf(edition: AcpEdition): AcpSchema {
 }
 
 /**
- * The problems of a session update by the official schema, one sentence each; empty if it is valid. Fields that the
- * schema does not name are problems.
+ * Returns the problems of a session update by the official schema, one sentence each; empty if the update is valid.
+ * Fields that the schema does not contain are problems.
  */
 export function updateProblems(update: unknown, edition: AcpEdition = 'stable'): string[] {
   const notification = { sessionId: 'session', update };
   return schemaOf(edition).problems('SessionNotification', notification, { exactly: true });
 }
 
-/** The problems of a request's parameters. */
+/** Returns the problems of a request's parameters. */
 export function requestProblems(method: string, params: unknown): string[] {
   return problemsOf(method, 'Request', params);
 }
 
 export interface CheckedStreamOptions {
   /**
-   * Gets each problem. Without `onProblem`, a problem ends the stream, and is thrown where nothing catches it, so that
-   * the test run fails.
+   * Receives each problem. Without `onProblem`, a problem ends the stream, and the error is thrown where no code
+   * catches it, so that the test run fails.
    */
   onProblem?: (problem: Error) => void;
 }
 
 /**
- * An ACP connection's stream, of either end, that checks every message by the official schema: an agent's messages
- * exactly, a client's messages with additional fields allowed.
+ * Wraps the stream of an ACP connection, on either side, and checks every message by the official schema. An agent's
+ * messages must have exactly the schema's fields; a client's messages may have additional fields.
  */
 export function checkedStream(
   { readable, writable }: Stream,
@@ -60,7 +60,7 @@ function fail(problem: Error): never {
   throw problem;
 }
 
-/** The open requests of each side: an answer does not contain the method of its request. */
+/** The open requests of each side. They are needed because an answer does not contain the method of its request. */
 export class Dialogue {
   readonly #asked = { here: new Map<unknown, string>(), there: new Map<unknown, string>() };
 
@@ -78,7 +78,7 @@ export class Dialogue {
     if ('error' in message) {
       return schemaOf('unstable').problems('Error', message.error, { exactly: true });
     }
-    // The answer to a request that could not be read has no id.
+    // The answer to a request that could not be read contains no id.
     if (method === undefined) return [`No request has the id ${message.id}.`];
     return problemsOf(method, 'Response', message.result ?? {});
   }
@@ -89,7 +89,7 @@ function problemsOf(
   kind: 'Request' | 'Response' | 'Notification',
   value: unknown,
 ): string[] {
-  // The protocol leaves methods that begin with `_` to extensions.
+  // The protocol reserves methods that begin with `_` for extensions.
   if (method.startsWith('_')) return [];
   const schema = schemaOf('unstable');
   const name = schema.nameOf(method, kind);

@@ -1,4 +1,4 @@
-/** The Agent Client Protocol's own schema, for checking messages and session updates. */
+/** Checks messages and session updates by the Agent Client Protocol's own schema. */
 export {
   checkedStream,
   Dialogue,

@@ -1,11 +1,11 @@
-/** The protocol's own JSON Schema from its SDK, made strict. */
+/** Reads the protocol's own JSON Schema from its SDK, and makes the schema strict. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-/** `unstable` also has the drafts of the protocol. */
+/** `unstable` also contains the drafts of the protocol. */
 export type AcpEdition = 'stable' | 'unstable';
 
-/** The method whose parameters or result a definition describes, and the side that handles it. */
+/** The method whose parameters or result a definition describes, and the side that handles the method. */
 export interface Definition {
   'x-method'?: string;
   'x-side'?: 'agent' | 'client' | 'protocol' | 'proxy';
@@ -17,7 +17,7 @@ interface Schema {
 
 const files = { stable: 'schema.json', unstable: 'schema.unstable.json' };
 
-/** The protocol's definitions by name, from its SDK. */
+/** Returns the protocol's definitions by name, from the protocol's SDK. */
 export function acpDefinitions(edition: AcpEdition): Schema['$defs'] {
   const folder = new URL('../../../schema/v1/', import.meta.resolve('@agentclientprotocol/sdk'));
   return (JSON.parse(readFileSync(new URL(files[edition], folder), 'utf8')) as Schema).$defs;
@@ -35,7 +35,10 @@ export class AcpSchema {
     this.#exact = compiler(closed({ $defs }) as Schema);
   }
 
-  /** The name of the definition of a method's parameters or result; undefined if the schema has no such definition. */
+  /**
+   * Returns the name of the definition of a method's parameters or result; undefined if the schema contains no such
+   * definition.
+   */
   nameOf(method: string, kind: 'Request' | 'Response' | 'Notification'): string | undefined {
     return Object.keys(this.#defs).find(
       (name) => this.#defs[name]?.['x-method'] === method && name.endsWith(kind),
@@ -46,7 +49,10 @@ export class AcpSchema {
     return this.#defs[name]?.['x-side'];
   }
 
-  /** The problems of a value, one sentence each. `exactly`: fields that are not in the definition are problems. */
+  /**
+   * Returns the problems of a value, one sentence each. With `exactly`, fields that are not in the definition are
+   * problems.
+   */
   problems(name: string, value: unknown, { exactly }: { exactly: boolean }): string[] {
     const check = this.#checker(exactly ? this.#exact : this.#open, name);
     if (check(value)) return [];
@@ -64,7 +70,7 @@ export class AcpSchema {
 }
 
 function compiler(schema: Schema): Ajv2020 {
-  // Do not check number formats (int32 …): they only repeat the bounds.
+  // Do not check the formats of numbers (int32 …), because they only repeat the bounds.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   return ajv.addSchema({ $id: 'acp', $defs: schema.$defs });
 }
@@ -72,9 +78,9 @@ function compiler(schema: Schema): Ajv2020 {
 const shape = ['$ref', 'allOf', 'anyOf', 'oneOf', 'properties'];
 
 /**
- * The schema with additional fields forbidden. Additional fields are forbidden where a definition is used and not in
- * the definition, because `allOf` combines definitions. Parts that may contain any fields (`_meta`, a tool's raw input)
- * stay unchanged.
+ * Returns the schema with additional fields forbidden. The fields are forbidden at each use of a definition and not in
+ * the definition itself, because `allOf` combines definitions. Values that may contain any fields (`_meta`, a tool's
+ * raw input) stay unchanged.
  */
 function closed(schema: Schema): unknown {
   const used = (value: unknown): unknown => {

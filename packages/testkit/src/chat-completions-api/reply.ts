@@ -4,26 +4,27 @@ import type { Held } from '../scripted-server/script.ts';
 /** A piece of text, or an incident between two pieces. */
 export type Part = string | StreamIncident;
 
-/** Text in one field of the delta. The field for reasoning depends on the server. */
+/** Text in one field of the delta. Which field contains reasoning depends on the server. */
 export interface TextItem extends Pace {
   type: 'text';
   field: 'content' | 'reasoning_content' | 'reasoning' | 'refusal';
   parts: Part[];
 }
 
-/** How a server names a call in the pieces of its stream. */
+/** How a server identifies a call in the pieces of its stream. */
 export interface Naming {
   /**
-   * The pieces that have the call's id: the first (OpenAI), the second, all, none, or each with a new id (older vLLM).
+   * The pieces that contain the call's id: the first (OpenAI), the second, all (`each`), none, or all with a new id
+   * each (`fresh`, older vLLM).
    */
   ids?: 'first' | 'second' | 'each' | 'never' | 'fresh';
-  /** The call's index among the calls (OpenAI), none, or 0 for every call. */
+  /** The index that the pieces contain: the call's index among the calls (OpenAI), none, or 0 for every call. */
   index?: 'own' | 'none' | 'zero';
-  /** Sends the name in every piece, not only in the first. */
+  /** Whether every piece contains the name, not only the first. */
   repeatsName?: boolean;
-  /** Sends name and arguments in one piece. */
+  /** Whether one piece contains the name and all arguments. */
   isWhole?: boolean;
-  /** Sends the arguments in one piece, as an object instead of JSON text. */
+  /** Whether the arguments are sent in one piece, as an object instead of JSON text. */
   asObject?: boolean;
 }
 
@@ -34,13 +35,13 @@ export interface CallItem extends Pace, Naming {
   callId: string | undefined;
 }
 
-/** Calls whose pieces alternate. */
+/** Several calls whose pieces alternate. */
 export interface InterleavedItem {
   type: 'interleaved';
   calls: CallItem[];
 }
 
-/** A chunk, or any other value, unchanged. */
+/** A chunk that is sent unchanged. It may be any value. */
 export interface ChunkItem {
   type: 'chunk';
   chunk: unknown;
@@ -56,21 +57,21 @@ export interface TokenUsage {
 
 /** How the stream is written. */
 export interface Manner {
-  /** The chunk that contains usage: the last one if the request asks for usage (OpenAI), each chunk, or none. */
+  /** The chunk that contains the usage: the last chunk if the request asks for usage (OpenAI), each chunk, or none. */
   usagePlace?: 'asked' | 'each' | 'never';
-  /** Null: no reason. Default: `tool_calls` if there are calls, else `stop`. */
+  /** The reason in the last chunk; null for no reason. Default: `tool_calls` if there are calls, otherwise `stop`. */
   finishReason?: string | null;
   /** Whether the stream ends with `[DONE]`. Default: true. */
   isMarked?: boolean;
-  /** What ends a line. Default: a line feed. */
+  /** The characters that end a line. Default: a line feed. */
   lineEnd?: '\n' | '\r\n';
-  /** Sends a comment before each event. */
+  /** A comment that is sent before each event. */
   comment?: string;
-  /** Writes each event in pieces of this many bytes, which also split characters of several bytes. */
+  /** The number of bytes in each piece in which events are written. Pieces may split a character of several bytes. */
   pieceBytes?: number;
-  /** Adds empty deltas, and deltas with empty or absent content. */
+  /** Whether empty deltas are added, and deltas with empty or absent content. */
   hasEmpties?: boolean;
-  /** Sends an error object in place of the end of the stream. */
+  /** An error object that is sent instead of the end of the stream. */
   error?: unknown;
   headers?: Record<string, string>;
 }
@@ -85,7 +86,7 @@ export interface ErrorReply {
   type: 'error';
   status: number;
   headers: Record<string, string>;
-  /** The body: an object is sent as JSON, a text as it is. */
+  /** The body: an object is sent as JSON, a text unchanged. */
   body: unknown;
 }
 
@@ -102,7 +103,7 @@ export const text = (parts: Parts, pace: Pace = {}): TextItem => ({
   ...pace,
 });
 
-/** The model's reasoning, by default in the field that DeepSeek, vLLM and llama.cpp use. */
+/** Makes the model's reasoning, by default in the field that DeepSeek, vLLM and llama.cpp use. */
 export const thinking = (
   parts: Parts,
   options: Pace & { field?: 'reasoning_content' | 'reasoning' } = {},
@@ -115,7 +116,7 @@ export const refusal = (parts: Parts, pace: Pace = {}): TextItem => ({
   ...pace,
 });
 
-/** A tool call, with JSON arguments or any text. By default, the server makes the id of the call. */
+/** Makes a tool call, whose arguments are JSON or any text. By default, the server makes the id of the call. */
 export const call = (
   name: string,
   input: Record<string, unknown> | Parts,
@@ -129,16 +130,16 @@ export const call = (
   ...options,
 });
 
-/** Calls whose pieces alternate. */
+/** Makes several calls whose pieces alternate. */
 export const interleaved = (...calls: CallItem[]): InterleavedItem => ({
   type: 'interleaved',
   calls,
 });
 
-/** A chunk, or any other value, unchanged. */
+/** Makes a chunk that is sent unchanged. It may be any value. */
 export const chunk = (value: unknown): ChunkItem => ({ type: 'chunk', chunk: value });
 
-/** One complete answer of the model; a text alone is its content. */
+/** Makes one complete answer of the model. If `items` is only a text, it is the answer's content. */
 export const answer = (
   items: string | Item | Item[],
   { usage, ...manner }: Manner & { usage?: Partial<TokenUsage> } = {},
@@ -149,7 +150,7 @@ export const answer = (
   ...manner,
 });
 
-/** An HTTP error in OpenAI's format. */
+/** Makes an HTTP error in OpenAI's format. */
 export const httpError = (
   status: number,
   message = `scripted error ${status}`,
@@ -159,7 +160,7 @@ export const httpError = (
   return { type: 'error', status, headers, body: { error: { message, type, param, code } } };
 };
 
-/** An HTTP error in another server's format. */
+/** Makes an HTTP error in another server's format. */
 export const otherError = (
   status: number,
   body: unknown,

@@ -9,7 +9,7 @@ const Message = z.looseObject({
 });
 type Message = z.infer<typeof Message>;
 
-/** The part of a Chat Completions request on which scripts depend; other fields are kept. */
+/** The fields of a Chat Completions request that scripts read. All other fields are kept. */
 const ChatRequestBody = z.looseObject({
   model: z.string(),
   messages: z.array(Message),
@@ -24,9 +24,9 @@ export interface ChatRequest {
   body: ChatRequestBody;
   /** The user's last message. */
   prompt: string;
-  /** How many messages precede `prompt`. */
+  /** The number of messages before `prompt`. */
   promptIndex: number;
-  /** The outputs of the tools called since the model's last answer, by call id. */
+  /** The outputs of the tools that were called since the model's last answer, by call id. */
   toolResults: Record<string, string>;
   /** Resolves when the client ends the connection before its answer is complete. */
   left: Promise<void>;

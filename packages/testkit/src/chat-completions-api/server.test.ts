@@ -38,7 +38,7 @@ const post = (body: Record<string, unknown> = {}, signal?: AbortSignal): Promise
     ...(signal !== undefined && { signal }),
   });
 
-/** The answer to the request, as text. */
+/** Returns the answer to the request, as text. */
 const played = async (body: Record<string, unknown> = {}): Promise<string> =>
   (await post(body)).text();
 
@@ -61,7 +61,7 @@ const said = (body: string, field = 'content'): string =>
     .map((delta) => (delta[field] as string | null | undefined) ?? '')
     .join('');
 
-/** The pieces of all tool calls, in one list. */
+/** Returns the pieces of all tool calls, in one list. */
 const pieces = (body: string) =>
   deltas(body).flatMap(({ tool_calls: calls = [] }) =>
     (calls as Record<string, unknown>[]).map(({ function: said, type: _type, ...rest }) => ({
@@ -70,7 +70,7 @@ const pieces = (body: string) =>
     })),
   );
 
-test('content is streamed in chunks, with usage in a last chunk without choices if requested', async () => {
+test('content is streamed in chunks; if the request asks for usage, a last chunk without choices contains it', async () => {
   await start([answer(text('abcd', { chunk: 2 })), answer('x')]);
   const body = await played({ stream_options: { include_usage: true } });
   expect(deltas(body)).toEqual([
@@ -85,7 +85,7 @@ test('content is streamed in chunks, with usage in a last chunk without choices 
   expect(await played()).not.toContain('usage');
 });
 
-test('the field for reasoning depends on the server, and refusals have a field of their own', async () => {
+test('reasoning is in the field that the server uses, and a refusal has a field of its own', async () => {
   await start([answer([thinking('a'), thinking('b', { field: 'reasoning' }), refusal('no')])]);
   const body = await played();
   expect([said(body, 'reasoning_content'), said(body, 'reasoning'), said(body, 'refusal')]).toEqual(
@@ -99,14 +99,14 @@ test.each([
   [{ ids: 'each' }, ['c', 'c', 'c']],
   [{ ids: 'fresh' }, ['c_0', 'c_1', 'c_2']],
   [{ ids: 'never' }, [undefined, undefined, undefined]],
-] as const)('a call named as %j has the ids %j', async (naming, ids) => {
+] as const)('with the naming %j, the pieces of a call have the ids %j', async (naming, ids) => {
   await start([answer(call('ls', {}, { callId: 'c', chunk: 1, ...naming }))]);
   const body = await played();
   expect(pieces(body).map((piece) => (piece as { id?: string }).id)).toEqual(ids);
   expect(chunks(body).at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
 });
 
-test('a call can come in one piece, have an object as arguments, no index, and a repeated name', async () => {
+test('a call can be sent in one piece, with an object as arguments, without an index, and with its name in every piece', async () => {
   await start([
     answer([
       call('a', { n: 1 }, { callId: '1', isWhole: true }),
@@ -134,7 +134,7 @@ test('the pieces of interleaved calls alternate', async () => {
   ]);
 });
 
-test('usage can be in each chunk or in none, and the end of the stream can lack the finish reason and `[DONE]`', async () => {
+test('each chunk or no chunk can contain usage, and the end of the stream can lack the finish reason and `[DONE]`', async () => {
   await start([
     answer('a', { usagePlace: 'each', isMarked: false }),
     answer('b', { usagePlace: 'never', finishReason: null }),
@@ -148,7 +148,7 @@ test('usage can be in each chunk or in none, and the end of the stream can lack 
   expect(chunks(nowhere).filter(({ choices }) => choices[0]?.finish_reason != null)).toEqual([]);
 });
 
-test('lines can have other line ends, and comments and empty deltas between them', async () => {
+test('lines can have other line ends, and comments and empty deltas can be between them', async () => {
   await start([answer('a', { lineEnd: '\r\n', comment: 'ping', hasEmpties: true })]);
   const body = await played();
   expect(body.startsWith(': ping\r\n\r\ndata: {')).toBe(true);
@@ -156,7 +156,7 @@ test('lines can have other line ends, and comments and empty deltas between them
   expect(said(body)).toBe('a');
 });
 
-test('an event can come in pieces that split characters', async () => {
+test('an event can be sent in pieces that split characters', async () => {
   await start([answer('é→😀', { pieceBytes: 1 })]);
   const reader = (await post()).body!.getReader();
   const read: Uint8Array[] = [];
@@ -180,7 +180,7 @@ test('a stream can end early with an error object, a cut, or any other value', a
   await expect(played()).rejects.toThrow('terminated');
 });
 
-test('errors have OpenAI’s format, or another server’s', async () => {
+test('errors have OpenAI’s format or another server’s format', async () => {
   await start([
     httpError(429, 'Slow down', { headers: { 'retry-after': '2' }, code: 'rate_limit_exceeded' }),
     otherError(500, { detail: 'x' }),
@@ -194,7 +194,7 @@ test('errors have OpenAI’s format, or another server’s', async () => {
   });
 });
 
-test('the server lists models, and has no Responses API', async () => {
+test('the server lists models, and does not offer the Responses API', async () => {
   await start([]);
   const models = await (await fetch(`${api?.url}/models`)).json();
   expect(models).toMatchObject({ data: [{ id: 'scripted-model' }, { id: 'scripted-model-mini' }] });
@@ -212,7 +212,7 @@ test('if a client disconnects during its request, the server reports this', asyn
   expect(await api!.requests[0]!.left).toBeUndefined();
 });
 
-test('byPrompt answers each prompt from the start of its entry, and continues after tool results', async () => {
+test('byPrompt replies to each prompt from the first reply of its entry, and continues after tool results', async () => {
   await start(byPrompt({ count: [answer('one'), answer('two')], other: [answer('else')] }));
   const user = (content: string) => ({ role: 'user', content });
   const ask = async (...messages: object[]): Promise<string> => said(await played({ messages }));

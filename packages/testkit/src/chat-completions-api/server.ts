@@ -10,9 +10,9 @@ import { type ChatScript, exhausted } from './script.ts';
 import { streamAnswer } from './stream.ts';
 
 export interface ChatCompletionsApi {
-  /** The base URL for clients; it ends in `/v1`. */
+  /** The base URL for clients. It ends in `/v1`. */
   readonly url: string;
-  /** Every request to `/v1/chat/completions` so far, in order of arrival. */
+  /** Every request to `/v1/chat/completions` so far, in the order of arrival. */
   readonly requests: ChatRequest[];
   /** Requests that this server does not support, such as `POST /v1/responses`. */
   readonly unknown: string[];
@@ -25,12 +25,13 @@ export interface ChatCompletionsApi {
 }
 
 /**
- * Starts a scripted Chat Completions API on loopback, like the many servers that have only this interface of OpenAI's.
+ * Starts a scripted Chat Completions API on loopback. It is like the many servers that offer only this interface of
+ * OpenAI's interfaces.
  */
 export async function startChatCompletionsApi(options: {
   script: ChatScript;
   models?: ScriptedModels;
-  /** The answer for unknown addresses; by default the 404 of servers written in Go. */
+  /** The reply for unknown addresses; by default the 404 of servers that are written in Go. */
   notFound?: ErrorReply;
 }): Promise<ChatCompletionsApi> {
   const { models = defaultModels, notFound = otherError(404, '404 page not found') } = options;

@@ -9,13 +9,13 @@ import {
 import type { AnswerReply, CallItem, Item, Naming } from './reply.ts';
 import type { ChatRequest } from './request.ts';
 
-/** The parts of the stream, in order. */
+/** The parts of the stream, in the order in which they are sent. */
 type Step =
   | { delta: Record<string, unknown>; delayMs?: number | undefined }
   | { chunk: unknown }
   | { happening: StreamIncident };
 
-/** Plays a reply as `chat.completion.chunk` events. */
+/** Streams a reply as `chat.completion.chunk` events. */
 export async function streamAnswer(
   response: ServerResponse,
   id: string,

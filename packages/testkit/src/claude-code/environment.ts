@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 /**
- * The environment in which the real Claude Code runs against a scripted Messages API: no key, no network, nothing of the
- * user's own configuration.
+ * Returns the environment in which the real Claude Code runs against a scripted Messages API: without a key, without
+ * network access, and without the user's own configuration.
  */
 export const claudeEnvironment = (home: string, apiUrl: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',

@@ -1,7 +1,7 @@
 import { Normaliser } from '../recording/normaliser.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** The keys under which Claude Code names a task or an agent; the ids of tasks and agents have no pattern. */
+/** The keys whose values are ids of tasks or agents in Claude Code. These ids follow no pattern. */
 const taskIdKeys = new Set([
   'task_id',
   'agent_id',
@@ -11,7 +11,7 @@ const taskIdKeys = new Set([
   'backgroundTaskId',
 ]);
 
-/** A normalised copy of Claude Code's messages; folders become `/home/user` and `/project`. */
+/** Returns a normalised copy of Claude Code's messages. Folders become `/home/user` and `/project`. */
 export function normaliseClaude<T>(entries: T, workspace: Workspace, apiUrl: string): T {
   const { home, projectDir } = workspace;
   const taskIds = new Set<string>();
@@ -26,7 +26,7 @@ export function normaliseClaude<T>(entries: T, workspace: Workspace, apiUrl: str
       ...[...taskIds].map((id, index): [string, string] => [id, `task${index + 1}`]),
     ],
     patterns: [
-      // Claude Code names a plan's file with random words.
+      // Claude Code makes the name of a plan's file from random words.
       [/\/plans\/[\w-]+\.md/g, '/plans/plan.md'],
       [/duration_ms: \d+/g, 'duration_ms: 0'],
       [/\/cc-socks\/\d+\.sock/g, '/cc-socks/1.sock'],

@@ -14,13 +14,16 @@ import { claudeEnvironment } from './environment.ts';
 import { normaliseClaude } from './normalise.ts';
 import type { ClaudeRecording, HostAction, RecordedEntry } from './recording.ts';
 
-/** A situation to record: the model's answers, and the host's actions. */
+/** A case to record: the model's answers, and the host's actions. */
 export interface RecordedCase {
   name: string;
   about: string;
   /** Files in the project folder. */
   files?: Record<string, string>;
-  /** Tools name files by their absolute path, so the script depends on the workspace; `gate` is the host's gate. */
+  /**
+   * The model's answers. The script depends on the workspace, because tools need the absolute paths of files. `gate` is
+   * the host's gate.
+   */
   script: (workspace: Workspace, gate: Gate) => Script;
   options?: Partial<Options>;
   env?: Record<string, string>;
@@ -29,20 +32,20 @@ export interface RecordedCase {
   run(host: Host): Promise<void>;
 }
 
-/** The actions of a case on the running Claude Code. */
+/** The actions that a case performs on the running Claude Code. */
 export interface Host {
-  /** The gate in the script. */
+  /** The gate in the script, which the host opens. */
   readonly gate: Gate;
   /** Sends a user message and returns without waiting. */
   send(text: string): void;
-  /** Resolves with the next message that `matches` and was not returned before. */
+  /** Resolves with the next message that `matches` and that no earlier call has returned. */
   until(matches: (message: SDKMessage) => boolean): Promise<SDKMessage>;
   /** Resolves when the next turn has ended. */
   result(): Promise<SDKMessage>;
   interrupt(): Promise<void>;
 }
 
-/** Runs the real Claude Code through a case and returns the normalised recording. */
+/** Plays a case with the real Claude Code, and returns the normalised recording. */
 export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRecording> {
   const workspace = await makeWorkspace(recordedCase.files);
   const held = gate();
@@ -64,7 +67,7 @@ export async function recordClaude(recordedCase: RecordedCase): Promise<ClaudeRe
   }
 }
 
-/** Leave out messages after the last turn, which depend on the moment at which the process is closed. */
+/** Leaves out the messages after the last turn, because they depend on the moment at which the process is closed. */
 function untilLastResult(entries: RecordedEntry[]): RecordedEntry[] {
   const last = entries.findLastIndex((entry) => 'sdk' in entry && entry.sdk.type === 'result');
   return entries.slice(0, last + 1);

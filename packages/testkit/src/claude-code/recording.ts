@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The host's action, at its place between the messages. */
+/** An action of the host, at its position between the messages. */
 const HostAction = z.discriminatedUnion('action', [
   z.object({ action: z.literal('send'), uuid: z.string(), text: z.string() }),
   z.object({ action: z.literal('interrupt') }),

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The real `codex`: this platform's program itself, not the script that starts it. Codex is an optional dependency;
- * throws if Codex is not installed.
+ * Returns the path of the real `codex`: this platform's program itself, not the script that starts it. Codex is an
+ * optional dependency; throws if it is not installed.
  */
 export function codexBinary(): string {
   const codex = createRequire(require.resolve('@openai/codex/package.json'));
@@ -17,7 +17,8 @@ export function codexBinary(): string {
 }
 
 /**
- * The real `codex-acp`, which speaks ACP and runs `codexBinary()`: the command and environment for a configured agent.
+ * Returns the command and environment of the real `codex-acp` for a configured agent. `codex-acp` speaks ACP and runs
+ * `codexBinary()`.
  */
 export function codexAcpCommand(): {
   command: string;

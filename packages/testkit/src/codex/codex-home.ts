@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { scriptedModels } from './models.ts';
 
 export interface CodexHomeOptions {
-  /** When Codex asks before it runs a command. Default `never`. */
+  /** When Codex asks for permission before it runs a command. Default: `never`. */
   approvalPolicy?: 'never' | 'on-request';
   /**
-   * The sandbox mode: which files commands may change. The modes other than `danger-full-access` need `bwrap` in PATH.
-   * Default `danger-full-access`.
+   * The sandbox mode, which determines the files that commands may change. All modes except `danger-full-access` need
+   * `bwrap` in PATH. Default: `danger-full-access`.
    */
   sandbox?: 'danger-full-access' | 'workspace-write' | 'read-only';
-  /** Gives the model a tool that requests more permissions. */
+  /** Whether the model gets a tool that requests more permissions. */
   asksForRights?: boolean;
-  /** How often Codex retries a failed request, and how often a broken stream. Default 1. */
+  /** How often Codex retries a failed request, and how often a broken stream. Default: 1. */
   retries?: number;
 }
 
 /**
- * Makes `folder` a `CODEX_HOME` whose model is a scripted Responses API at `apiUrl`: no key, no network, nothing of the
- * user's own configuration. The home includes a catalog of models, because Codex complains about unknown models in the
- * agent's output.
+ * Makes `folder` a `CODEX_HOME` whose model is a scripted Responses API at `apiUrl`: without a key, without network
+ * access, and without the user's own configuration. The home contains a catalog of models, because Codex complains
+ * about unknown models in the agent's output.
  */
 export async function makeCodexHome(
   folder: string,
@@ -64,8 +64,8 @@ stream_max_retries = ${retries}
 }
 
 /**
- * The environment in which the real Codex runs with such a home. `CODEX_HOME` must not be inside the temporary folder:
- * otherwise Codex warns that it cannot install its helpers in `CODEX_HOME`.
+ * Returns the environment in which the real Codex runs with such a home. `CODEX_HOME` must not be inside the temporary
+ * folder: otherwise, Codex warns that it cannot install its helpers in `CODEX_HOME`.
  */
 export const codexEnvironment = (home: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',

@@ -8,8 +8,8 @@ import { codexEnvironment } from './codex-home.ts';
 import type { RpcMessage } from './recording.ts';
 
 /**
- * The real `codex app-server`, read and written line by line, without a library in between that could lose or change a
- * line.
+ * Runs the real `codex app-server`, and reads and writes its messages line by line. No library is used, because a
+ * library could lose or change a line.
  */
 export class CodexProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;

@@ -13,7 +13,7 @@ const model = (slug: string, displayName: string, levels: string[]) => ({
   base_instructions: 'You are scripted.',
   supports_reasoning_summaries: true,
   support_verbosity: false,
-  // Gives the model `exec_command` and `write_stdin`, as current models have them.
+  // This setting gives the model `exec_command` and `write_stdin`, which current models have.
   shell_type: 'unified_exec',
   apply_patch_tool_type: 'freeform',
   truncation_policy: { mode: 'tokens', limit: 10_000 },
@@ -24,7 +24,7 @@ const model = (slug: string, displayName: string, levels: string[]) => ({
 });
 
 /**
- * A catalog in the format of Codex's built-in catalog, with a model that has a choice of efforts and a model that has
+ * A catalog in the format of Codex's built-in catalog. One of its models has a choice of efforts, and the other has
  * none.
  */
 export const scriptedModels = [

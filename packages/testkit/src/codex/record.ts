@@ -13,7 +13,7 @@ import { makeCodexHome, type CodexHomeOptions } from './codex-home.ts';
 import { CodexProcess } from './codex-process.ts';
 import type { CodexRecording, RecordedLine, RpcMessage } from './recording.ts';
 
-/** A situation to record: the model's answers, and the client's actions. */
+/** A case to record: the model's answers, and the client's actions. */
 export interface RecordedCase {
   name: string;
   about: string;
@@ -22,16 +22,22 @@ export interface RecordedCase {
   codex?: CodexHomeOptions;
   /** The model's answers. `gate` is the gate that the client opens. */
   script: (workspace: Workspace, gate: Gate) => ModelScript;
-  /** The result for a request of Codex; undefined leaves it unanswered. Default: everything is allowed. */
+  /**
+   * Returns the result for a request of Codex; undefined leaves the request unanswered. By default, everything is
+   * allowed.
+   */
   permit?: (request: RpcMessage, client: RecordingClient) => Promise<unknown>;
   run(client: RecordingClient): Promise<void>;
 }
 
 const patienceMs = 30_000;
 
-/** Notifications that Codex sends at random times and that no client needs: their place among the lines varies. */
+/**
+ * Notifications that Codex sends at random times and that no client needs. They are left out, because their position
+ * among the lines varies.
+ */
 const leftOut = new Set([
-  // `configWarning` is about this machine, for example that it has no sandbox program.
+  // `configWarning` depends on this machine, for example on whether it has a sandbox program.
   'configWarning',
   'mcpServer/startupStatus/updated',
   'remoteControl/status/changed',
@@ -59,7 +65,7 @@ export const hasMethod =
   (message: RpcMessage): boolean =>
     message.method === method;
 
-/** Runs the real `codex app-server` through a case and returns the normalised recording. */
+/** Plays a case with the real `codex app-server`, and returns the normalised recording. */
 export async function recordCodex(recordedCase: RecordedCase): Promise<CodexRecording> {
   const workspace = await makeWorkspace(recordedCase.files);
   const held = gate();
@@ -104,7 +110,7 @@ const normaliser = ({ home, projectDir }: Workspace, apiUrl: string): Normaliser
     measured: /^(processId|durationMs|(started|completed|created|updated|recency)At|.*AtMs)$/,
   });
 
-/** A client of the app-server that records every line. */
+/** A client of the app-server. The client records every line. */
 export class RecordingClient {
   readonly gate: Gate;
   readonly workspace: Workspace;
@@ -116,7 +122,7 @@ export class RecordingClient {
   #process: CodexProcess | undefined;
   #startedAt = 0;
   #requests = 0;
-  /** Requests without an answer, and messages that arrived in the meantime. */
+  /** The requests without an answer, and the messages that arrived while they were open. */
   readonly #open = new Set<unknown>();
   #meanwhile: RpcMessage[] = [];
   #looked = 0;
@@ -128,7 +134,7 @@ export class RecordingClient {
     this.workspace = workspace;
   }
 
-  /** Starts the program (again, if it was killed), and initialises the connection. */
+  /** Starts the program (again, if the program was killed), and initialises the connection. */
   async start(): Promise<void> {
     this.#startedAt = performance.now();
     this.#note({ host: 'started' });
@@ -152,7 +158,7 @@ export class RecordingClient {
     this.#note({ host: 'killed' });
   }
 
-  /** Sends a request and resolves with its whole answer, error or not. */
+  /** Sends a request. Resolves with its whole answer, even if the answer is an error. */
   request(method: string, params: unknown): Promise<RpcMessage> {
     this.#requests += 1;
     const id = this.#requests;
@@ -165,13 +171,13 @@ export class RecordingClient {
     this.#send({ method });
   }
 
-  /** Begins a thread in the project's folder and returns its id. */
+  /** Begins a thread in the project's folder. Returns the thread's id. */
   async newSession(params: Record<string, unknown> = {}): Promise<string> {
     const cwd = this.workspace.projectDir;
     return this.open('thread/start', { cwd, ...params });
   }
 
-  /** Opens a thread, as `thread/fork` does, and waits until Codex has also announced it. */
+  /** Opens a thread with a method such as `thread/fork`, and waits until Codex has also announced the thread. */
   async open(method: string, params: Record<string, unknown>): Promise<string> {
     const answer = await this.request(method, params);
     const { id } = Opened.parse(answer.result).thread;
@@ -182,7 +188,7 @@ export class RecordingClient {
     return id;
   }
 
-  /** Begins a turn and returns its id. */
+  /** Begins a turn. Returns the turn's id. */
   async begin(
     threadId: string,
     text: string,
@@ -197,7 +203,7 @@ export class RecordingClient {
     return Begun.parse(answer.result).turn.id;
   }
 
-  /** Resolves with the `turn/completed` of a turn. */
+  /** Resolves with the notification `turn/completed` of a turn. */
   ended(turnId: string): Promise<RpcMessage> {
     return this.#first(
       (message) =>
@@ -205,7 +211,7 @@ export class RecordingClient {
     );
   }
 
-  /** Plays a whole turn; resolves with its `turn/completed`. */
+  /** Plays a whole turn. Resolves with its notification `turn/completed`. */
   async prompt(
     threadId: string,
     text: string,
@@ -214,7 +220,7 @@ export class RecordingClient {
     return this.ended(await this.begin(threadId, text, params));
   }
 
-  /** Requests everything that Codex has stored of a thread. */
+  /** Requests all data that Codex has stored about a thread. */
   async history(threadId: string): Promise<void> {
     await this.request('thread/turns/list', {
       threadId,
@@ -237,7 +243,7 @@ export class RecordingClient {
     await this.ended(turnId);
   }
 
-  /** Resolves with the next message that `matches` and was not returned before. */
+  /** Resolves with the next message that `matches` and that no earlier call has returned. */
   async until(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const message = this.#received[this.#looked];
@@ -256,7 +262,7 @@ export class RecordingClient {
     if (this.#received.length > said) await this.silence();
   }
 
-  /** Resolves with the first matching message, past or future. For messages with a unique id. */
+  /** Resolves with the first message that matches, past or future. Must be used only for messages with a unique id. */
   async #first(matches: (message: RpcMessage) => boolean): Promise<RpcMessage> {
     for (;;) {
       const found = this.#received.find((message) => matches(message));
@@ -265,7 +271,7 @@ export class RecordingClient {
     }
   }
 
-  /** Resolves with the next message; rejects if the program sends nothing for too long. */
+  /** Waits for the next message. Rejects if the program sends no message for too long. */
   async #more(): Promise<void> {
     const limit = AbortSignal.timeout(patienceMs);
     const silence = once(limit, 'abort').then(() => {
@@ -284,7 +290,10 @@ export class RecordingClient {
     this.#process?.send(message);
   }
 
-  /** If an answer and notifications arrive at the same time, their order varies, so the answer is recorded first. */
+  /**
+   * Records a message. If an answer and notifications arrive at the same time, their order varies, so the answer is
+   * recorded first.
+   */
   #receive(message: RpcMessage): void {
     if (message.method === undefined) {
       this.#open.delete(message.id);
@@ -315,7 +324,7 @@ const Question = z.looseObject({
   options: z.array(z.looseObject({ label: z.string() })).nullish(),
 });
 
-/** Allows a request, in the format that the request needs. */
+/** Allows a request, in the format that this request needs. */
 export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   const asked = z.looseObject({}).parse(params);
   switch (method) {
@@ -336,7 +345,7 @@ export async function agree({ method, params }: RpcMessage): Promise<unknown> {
   }
 }
 
-/** The name and version in Codex' user agent, whose other parts describe the machine. */
+/** Returns the name and version in Codex' user agent, without the parts that describe the machine. */
 const agentIn = (userAgent: string): string => {
   const version = /\/(\d+\.\d+\.\d+)/.exec(userAgent)?.[1] ?? userAgent;
   return `codex-app-server ${version}`;

@@ -1,4 +1,4 @@
-/** A scripted Gemini API on loopback for Gemini CLI. */
+/** Starts a scripted Gemini API on loopback, for Gemini CLI. */
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import {
@@ -24,7 +24,7 @@ export interface GeminiRequest {
   /** The method of the model, such as `streamGenerateContent`. */
   method: string;
   body: z.infer<typeof Body>;
-  /** The texts of the last content with the role `user`. */
+  /** The texts of the last content that has the role `user`, joined. */
   prompt: string;
 }
 
@@ -32,7 +32,7 @@ export interface GeminiRequest {
 export type GeminiPart = Record<string, unknown> | StreamIncident;
 
 export interface GeminiReply {
-  /** The HTTP status; any status but 200 sends an error in the API's format. */
+  /** The HTTP status. With any status except 200, an error in the API's format is sent. */
   status: number;
   parts: GeminiPart[];
 }
@@ -54,13 +54,13 @@ export type GeminiScript = ScriptOf<GeminiRequest, GeminiReply>;
 export interface GeminiApi {
   /** The value for `GOOGLE_GEMINI_BASE_URL`. */
   readonly url: string;
-  /** Every request to a model so far, in the order of arrival. */
+  /** Every request for a model's answer so far, in the order of arrival. */
   readonly requests: GeminiRequest[];
   /** Ends the server and every connection that is still open. */
   close(): Promise<void>;
 }
 
-/** Requests without tools are Gemini CLI's own, and do not use the script. */
+/** Starts the API. Requests without tools are Gemini CLI's own requests, and do not use the script. */
 export async function startGeminiApi(script: GeminiScript): Promise<GeminiApi> {
   const requests = new RecordedRequests<GeminiRequest>();
   const answer = readScript(script, () => geminiError(400));

@@ -1,4 +1,6 @@
-/** Writes a language model in llama.cpp's file format: GGUF, version 3. Source: ggml's description of the format. */
+/**
+ * Writes a language model as a file in llama.cpp's format: GGUF, version 3. Source: ggml's description of the format.
+ */
 import { endianness } from 'node:os';
 
 export type GgufValue =
@@ -12,15 +14,15 @@ export type GgufValue =
 
 export interface GgufTensor {
   name: string;
-  /** The dimensions; the first is the length of a row. */
+  /** The dimensions. The first dimension is the length of a row. */
   shape: readonly number[];
   values: Float32Array;
 }
 
-/** Every tensor begins at a multiple of this many bytes. */
+/** Every tensor begins at a multiple of this number of bytes. */
 const alignment = 32;
 const version = 3;
-/** The format's numbers for types of values, and of tensors. */
+/** The numbers with which the format encodes the types of values and of tensors. */
 const types = { int32: 5, uint32: 4, float32: 6, bool: 7, string: 8, array: 9 };
 const float32Tensor = 0;
 
@@ -29,7 +31,7 @@ export function ggufFile(
   tensors: readonly GgufTensor[],
 ): Buffer {
   if (endianness() !== 'LE')
-    throw new Error('Model files can be made only on little-endian machines.');
+    throw new Error('Model files can be written only on little-endian machines.');
   const pairs = Object.entries(values);
   const head = [Buffer.from('GGUF'), uint32(version), uint64(tensors.length), uint64(pairs.length)];
   for (const [key, value] of pairs) head.push(text(key), typed(value));
@@ -68,7 +70,7 @@ function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
 }
 
-/** Returns `size` bytes, filled by `write`. */
+/** Returns a buffer of `size` bytes that `write` has filled. */
 function made(size: number, write: (bytes: Buffer) => void): Buffer {
   const bytes = Buffer.alloc(size);
   write(bytes);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ServerProcess, freePort, makeFolder, removeFolder } from '../services/server-process.ts';
 
 export interface LlamaServer {
-  /** The base URL; ends in `/v1`. */
+  /** The base URL. It ends in `/v1`. */
   readonly url: string;
-  /** Whether an answer is being generated. */
+  /** Whether the server is generating an answer. */
   isBusy(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -18,7 +18,10 @@ export interface LlamaServerOptions {
   args?: readonly string[];
 }
 
-/** Starts llama.cpp's own server, the program named by `LLAMA_SERVER`, on a free port on loopback. */
+/**
+ * Starts llama.cpp's own server on a free port on loopback. The environment variable `LLAMA_SERVER` contains the path
+ * of the program.
+ */
 export async function startLlamaServer({
   model,
   contextLength,
@@ -27,7 +30,7 @@ export async function startLlamaServer({
   const program = process.env['LLAMA_SERVER'];
   if (!program) {
     throw new Error(
-      'LLAMA_SERVER names no llama-server. Run npm run llama, which builds a llama-server.',
+      'LLAMA_SERVER is not the path of a llama-server. Run npm run llama, which builds the program.',
     );
   }
   const folder = await makeFolder('llama');

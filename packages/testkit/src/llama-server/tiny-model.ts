@@ -2,12 +2,12 @@ import { ggufFile, type GgufTensor } from './gguf.ts';
 
 /** The token that ends an answer. */
 const end = '</s>';
-/** The token before an answer to tool outputs. */
+/** The token that begins the model's answer to tool outputs. */
 export const afterTools = '<|seen|>';
 
 /**
- * A tool call as words of the model's vocabulary. The first and the last word stand alone, because the server looks for
- * them. A model can make only one call, because only one word can follow the first word of a call.
+ * Returns a tool call as words of the model's vocabulary. The first word and the last word are separate words, because
+ * the server looks for them. A model can make only one call, because only one word can follow the first word of a call.
  */
 export const callInWords = (name: string, input: Record<string, unknown>): string[] => [
   '<tool_call>',
@@ -17,8 +17,8 @@ export const callInWords = (name: string, input: Record<string, unknown>): strin
 ];
 
 /**
- * The chat template: how the server writes a conversation and its tools to the model, which then answers the last
- * message.
+ * The chat template: the format in which the server passes a conversation and its tools to the model. The model then
+ * answers the last message.
  */
 const template = `{%- if tools %}<|tools|>
 For each call of a tool, say a JSON object within <tool_call></tool_call>:
@@ -36,16 +36,16 @@ For each call of a tool, say a JSON object within <tool_call></tool_call>:
 
 const width = 64;
 const feedForward = 32;
-/** The logit of the next word: far above all other logits, so that sampling is deterministic. */
+/** The logit of the next word. It is far above all other logits, so that sampling is deterministic. */
 const certain = 10;
 
-/** The kinds of tokens, by the format's numbers. */
+/** The numbers with which the format encodes the kinds of tokens. */
 const kinds = { unknown: 2, control: 3, word: 4, byte: 6 };
 
 /**
- * A model with the architecture of Llama that knows only which word follows each word: if a prompt ends with the first
- * word of a line, the model writes the rest of that line. A word that occurs twice in a line is always followed by its
- * first successor. The model accepts all other bytes, and ignores them. The file has 240 KB.
+ * Returns the file of a model with the architecture of Llama. The model knows only which word follows each word: if a
+ * prompt ends with the first word of a line, the model writes the rest of that line. A word that occurs twice in a line
+ * is always followed by its first successor. The model accepts all other bytes, and ignores them. The file has 240 KB.
  */
 export function tinyModel(contextLength: number, lines: readonly (readonly string[])[]): Buffer {
   const next = new Map<string, string>();
@@ -55,7 +55,7 @@ export function tinyModel(contextLength: number, lines: readonly (readonly strin
     }
   }
   const words = [...next.keys()];
-  if (words.length >= width) throw new Error(`The model has room for ${width - 1} words.`);
+  if (words.length >= width) throw new Error(`The model has space for only ${width - 1} words.`);
   const bytes = Array.from(
     { length: 256 },
     (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
@@ -92,8 +92,8 @@ export function tinyModel(contextLength: number, lines: readonly (readonly strin
 }
 
 /**
- * The tensors of the vocabulary. Each word has its own direction, and all other tokens share one; the output matrix
- * maps each word's direction to the word that follows.
+ * Returns the tensors of the vocabulary. Each word has its own direction, and all other tokens share one direction. The
+ * output matrix maps each word's direction to the word that follows.
  */
 function vocabulary(
   tokens: readonly string[],
@@ -116,7 +116,7 @@ function vocabulary(
   ];
 }
 
-/** A layer of the model that does not change its input. */
+/** Returns a layer that does not change its input. */
 function layer(): GgufTensor[] {
   const idle = (name: string, ...shape: [number, number]): GgufTensor => ({
     name: `blk.0.${name}.weight`,

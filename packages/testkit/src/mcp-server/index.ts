@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * The command of an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`; `main.ts` lists its other
- * tools.
+ * Returns the command of an MCP server whose tool `greet {name}` answers `<greeting>, <name>!`. `main.ts` lists the
+ * server's other tools.
  */
 export function greeter(
   greeting = 'Hello',
@@ -21,7 +21,7 @@ export function greeter(
   };
 }
 
-/** Like `greeter`, but with a resource, `notes://today`, whose text is `note`. */
+/** Returns the same as `greeter`, but the server also has a resource, `notes://today`, whose text is `note`. */
 export function noteKeeper(note: string): ReturnType<typeof greeter> {
   const { env, ...server } = greeter();
   return { ...server, env: { ...env, NOTE: note } };

@@ -1,8 +1,8 @@
 /**
- * An MCP server on stdio. The server's tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure`
+ * An MCP server on stdio with these tools: `greet`, titled `$TITLE`, greets with the words of `$GREETING`; `measure`
  * returns the number of characters of its JSON input; `register` asks the user to fill in a form; `sign_in` asks the
- * user to open a link; `show` answers with more than text. `register` and `sign_in` return the user's answer as JSON.
- * With `$NOTE`, the server has a resource, `notes://today`, with that text.
+ * user to open a link; `show` returns content other than text. `register` and `sign_in` return the user's answer as
+ * JSON. If `$NOTE` is set, the server has a resource, `notes://today`, with that text.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -63,7 +63,7 @@ const shown = [
   { type: 'resource_link', uri: 'https://example.org/pixels', name: 'pixels', title: 'Pixels' },
 ];
 
-/** The text of the only resource; undefined for a server without resources. */
+/** The text of the server's only resource; undefined if the server has none. */
 const note = process.env['NOTE'];
 const resource = { uri: 'notes://today', name: 'today', title: 'Today', mimeType: 'text/plain' };
 
@@ -89,7 +89,7 @@ const questions: Record<string, object> = {
   },
 };
 
-/** Requests to the client, by id. */
+/** The functions that handle the answers to requests to the client, by the requests' ids. */
 const asked = new Map<unknown, (result: unknown) => void>();
 
 const send = (message: object): void => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -147,7 +147,7 @@ async function respond(request: Message): Promise<void> {
 for await (const line of createInterface(process.stdin)) {
   const message = Message.parse(JSON.parse(line));
   if (message.id === undefined) continue;
-  // The server answers other requests while it waits for the user.
+  // While the server waits for the user, it still answers other requests.
   if (message.method !== undefined) void respond(message);
   else asked.get(message.id)?.(message.result);
 }

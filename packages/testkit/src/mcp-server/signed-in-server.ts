@@ -18,8 +18,9 @@ const Call = z.looseObject({
 });
 
 /**
- * Starts an MCP server over HTTP on loopback that answers only clients that have signed in by OAuth (with registration
- * and PKCE, as MCP's specification requires). The authorization page agrees at once. The server's only tool is `greet`.
+ * Starts an MCP server over HTTP on loopback. The server answers only clients that have signed in by OAuth (with
+ * registration and PKCE, as MCP's specification requires). The authorization page agrees at once. The server's only
+ * tool is `greet`.
  */
 export async function startSignedInServer(): Promise<SignedInServer> {
   const challenges = new Map<string, string>();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { sendJson } from '../scripted-server/loopback.ts';
 
-/** A model in the format of `/v1/models`; fields that a script leaves out are left out. */
+/** A model in the format of `/v1/models`. Fields that a script does not set are not sent. */
 export interface ModelEntry {
   id: string;
   display_name?: string;
@@ -10,7 +10,7 @@ export interface ModelEntry {
   capabilities?: Record<string, unknown>;
 }
 
-/** Answers with the page of models that the query requests. */
+/** Sends the page of models that the query requests. */
 export function sendModels(
   response: ServerResponse,
   path: string,

@@ -1,13 +1,13 @@
 import type { StreamIncident, Pace } from '../scripted-server/stream-incident.ts';
 import type { Held } from '../scripted-server/script.ts';
 
-/** The API reports an error inside a stream that began with 200. */
+/** An error that the API reports inside a stream that began with status 200. */
 export interface StreamError {
   type: 'stream_error';
   error: ApiErrorBody;
 }
 
-/** The contents of a block: pieces of its text (or of a tool's JSON), and incidents between them. */
+/** The contents of a block: pieces of its text (or of a tool's JSON), and incidents that happen between them. */
 export type Part = string | StreamIncident | StreamError;
 
 export interface TextBlock extends Pace {
@@ -25,11 +25,13 @@ export interface ToolUseBlock extends Pace {
   type: 'tool_use';
   name: string;
   parts: Part[];
-  /** If undefined, the server makes a unique id. */
+  /** The id. If it is undefined, the server makes a unique id. */
   id: string | undefined;
 }
 
-/** A block of any other kind, in the API's format: complete when it starts, with deltas of its own. */
+/**
+ * A block of any other kind, in the API's format. The block is complete when it starts, or contains deltas of its own.
+ */
 export interface GivenBlock extends Pace {
   type: 'given';
   block: Record<string, unknown>;
@@ -55,9 +57,9 @@ export interface MessageReply {
   type: 'message';
   blocks: ReplyBlock[];
   stopReason: string;
-  /** Why the model refused, as `stop_details`. */
+  /** Why the model refused to answer; sent as `stop_details`. */
   stopDetails: Record<string, unknown> | null;
-  /** Whether all blocks start before the first part, and parts of different blocks then alternate. */
+  /** Whether all blocks start before the first part. Parts of different blocks then alternate. */
   isInterleaved: boolean;
   usage: Usage;
   headers: Record<string, string>;
@@ -93,7 +95,7 @@ export const thinking = (
   ...options,
 });
 
-/** A tool call. The incidents in `before` happen after the block has started and before its arguments arrive. */
+/** Makes a tool call. The incidents in `before` happen after the block has started and before its arguments arrive. */
 export const toolUse = (
   name: string,
   input: Record<string, unknown>,
@@ -107,7 +109,7 @@ export const toolUse = (
   ...(options.delayMs === undefined ? {} : { delayMs: options.delayMs }),
 });
 
-/** A block of a kind without a function here: redacted thinking, a server tool, or a future kind. */
+/** Makes a block of a kind for which no function exists here: redacted thinking, a server tool, or a future kind. */
 export const given = (
   block: Record<string, unknown>,
   deltas: Record<string, unknown>[] = [],
@@ -121,7 +123,7 @@ interface ReplyOptions {
   headers?: Record<string, string>;
 }
 
-/** One complete answer of the model. By default, the stop reason follows from the blocks. */
+/** Makes one complete answer of the model. By default, the stop reason follows from the blocks. */
 export const reply = (
   blocks: string | ReplyBlock | ReplyBlock[],
   options: ReplyOptions = {},
@@ -151,7 +153,7 @@ const errorTypes: Record<number, string> = {
   529: 'overloaded_error',
 };
 
-/** An HTTP error in the format of the Messages API. */
+/** Makes an HTTP error in the format of the Messages API. */
 export const apiError = (
   status: number,
   message = `scripted error ${status}`,

@@ -11,7 +11,7 @@ const Message = z.looseObject({
   content: z.union([z.string(), z.array(ContentBlock)]),
 });
 
-/** The part of a Messages API request on which scripts depend; other fields are kept. */
+/** The fields of a Messages API request that scripts read. All other fields are kept. */
 const MessagesRequestBody = z.looseObject({
   model: z.string(),
   max_tokens: z.number().optional(),
@@ -24,8 +24,8 @@ const MessagesRequestBody = z.looseObject({
 export type MessagesRequestBody = z.infer<typeof MessagesRequestBody>;
 
 /**
- * The origin of a request: the session's own loop, one of its subagents, or the program itself (a probe of a model, a
- * title, a count), for which scripts need no answers.
+ * The origin of a request: the session's own loop (`main`), one of its subagents, or the program itself (`side`: a
+ * probe of a model, a title, a count). Scripts need no answers for requests of the program itself.
  */
 export type RequestKind = 'main' | 'subagent' | 'side';
 
@@ -34,15 +34,15 @@ export interface MessagesRequest {
   path: string;
   headers: Record<string, string>;
   body: MessagesRequestBody;
-  /** The client's session id; empty if the client sends no id. */
+  /** The client's session id; empty if the client sends none. */
   sessionId: string;
-  /** Claude Code's id of the requesting subagent; empty for the session's own loop. */
+  /** Claude Code's id of the subagent that sends the request; empty for the session's own loop. */
   agentId: string;
-  /** The last message of the user (or the parent agent), without the client's additions. */
+  /** The last message of the user (or of the parent agent), without the text that the client adds. */
   prompt: string;
-  /** How many user texts precede `prompt`; distinguishes equal prompts of one session. */
+  /** The number of user texts before `prompt`. This number distinguishes equal prompts of one session. */
   promptIndex: number;
-  /** The results of the tools called since the model's last answer, by tool call id. */
+  /** The results of the tools that were called since the model's last answer, by tool call id. */
   toolResults: Record<string, string>;
 }
 
@@ -68,8 +68,8 @@ export function parseRequest(
 }
 
 /**
- * One-token probes, suggestions and calls without tools come from the client itself; requests of an agent loop always
- * have tools.
+ * Whether the client itself made the request. One-token probes, suggestions and calls without tools come from the
+ * client itself; requests of an agent's loop always contain tools.
  */
 function isSideCall(path: string, body: MessagesRequestBody, prompt: string): boolean {
   return (
@@ -98,7 +98,10 @@ function promptTexts(message: z.infer<typeof Message>): string[] {
 
 const isInterruption = (text: string): boolean => text.startsWith('[Request interrupted by user');
 
-/** After a turn that was stopped before the model answered, Claude Code puts the next prompt into the same message. */
+/**
+ * Returns the last prompt. If a turn was stopped before the model answered, Claude Code puts the next prompt into the
+ * same message.
+ */
 function lastPrompt(body: MessagesRequestBody): { prompt: string; promptIndex: number } {
   const perMessage = body.messages.map(promptTexts);
   const last = perMessage.findLastIndex((texts) => texts.length > 0);

@@ -3,21 +3,24 @@ import { apiError, type Reply } from './reply.ts';
 import type { MessagesRequest } from './request.ts';
 
 /**
- * The model's answers. A list is used up by the session's own calls in order; a function gets each call; `byPrompt` and
- * `withSubagents` are functions for two common cases.
+ * The model's answers: a list, whose replies the session's own calls use in order, or a function that receives each
+ * call. `byPrompt` and `withSubagents` make functions for two common cases.
  */
 export type Script = ScriptOf<MessagesRequest, Reply>;
 
 export type Answer = (request: MessagesRequest) => Reply;
 
-/** Turns any script into a function of the request that keeps track of used answers. */
+/** Converts any script to a function of the request that remembers which replies were already used. */
 export const answering = (script: Script): Answer => readScript(script, exhausted);
 
-/** Clients do not retry a 400, so a test whose script is too short fails at once, with the reason. */
+/** The reply if the script is too short. Clients do not retry a 400, so the test fails at once, with the reason. */
 const exhausted = (request: MessagesRequest): Reply =>
   apiError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
-/** The session's own calls are answered from `main`; a subagent's from the entry whose key its prompt contains. */
+/**
+ * Makes a script that answers the session's own calls from `main`, and a subagent's calls from the entry whose key the
+ * subagent's prompt contains.
+ */
 export function withSubagents(main: Script, subagents: Record<string, Script>): Script {
   const answerMain = answering(main);
   const answers = Object.entries(subagents).map(([key, script]) => ({
@@ -32,9 +35,9 @@ export function withSubagents(main: Script, subagents: Record<string, Script>): 
 }
 
 /**
- * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
- * session and each time that it is sent. The requests of a subagent are answered in the same way, by the prompt that
- * its parent sent.
+ * Makes a script for servers with many sessions. Each time that a session sends a prompt, the replies begin with the
+ * first reply of the entry whose key the prompt contains. The requests of a subagent are answered in the same way, by
+ * the prompt that the subagent's parent sent.
  */
 export const byPrompt = (entries: Record<string, Reply[]>): Script =>
   answerByPrompt(

@@ -37,7 +37,7 @@ function post(
   });
 }
 
-/** The data of each server-sent event. */
+/** Returns the data of each server-sent event. */
 const events = (body: string): Record<string, unknown>[] =>
   body
     .split('\n\n')
@@ -65,7 +65,7 @@ test('text is streamed in chunks, between the Messages API’s start and stop ev
   expect(said(body)).toBe('abcdef');
 });
 
-test('thinking has a signature; a tool call arrives as partial JSON, with the stop reason tool_use', async () => {
+test('thinking has a signature; a tool call arrives as partial JSON, and the stop reason is tool_use', async () => {
   await start([
     reply([thinking('hm', { signature: 'sig' }), toolUse('Bash', { command: 'ls' }, { chunk: 5 })]),
   ]);
@@ -101,7 +101,7 @@ test('a held reply sends nothing until it is released', async () => {
   expect(said(await (await response).text())).toBe('at last');
 });
 
-test('a cut destroys the connection after the earlier text was sent', async () => {
+test('a cut ends the connection after the text before the cut was sent', async () => {
   await start([reply(text(['half', cut, 'never']))]);
   const response = await post({});
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -113,7 +113,7 @@ test('a cut destroys the connection after the earlier text was sent', async () =
   expect(said(body)).toBe('half');
 });
 
-test('an error inside a stream ends it', async () => {
+test('an error inside a stream ends the stream', async () => {
   await start([reply(text(['half', streamError('overloaded_error', 'Overloaded')]))]);
   const seen = events(await (await post({})).text());
   expect(seen.at(-1)).toEqual({
@@ -122,7 +122,7 @@ test('an error inside a stream ends it', async () => {
   });
 });
 
-test('interleaved blocks all start first, and then their parts alternate', async () => {
+test('if blocks are interleaved, all blocks start first, and then their parts alternate', async () => {
   await start([
     reply([text(['a', 'b']), toolUse('Bash', { x: 1 }), thinking('hm')], { isInterleaved: true }),
   ]);
@@ -156,7 +156,7 @@ test('a block of another kind is sent completely, and a refusal contains its det
   });
 });
 
-test('models are listed in pages', async () => {
+test('the models are listed in pages', async () => {
   const models = ['a', 'b', 'c'].map((id) => ({ id }));
   api = await startMessagesApi({ script: [], models, modelsPerPage: 2 });
   const page = async (query: string): Promise<unknown> =>
@@ -168,7 +168,7 @@ test('models are listed in pages', async () => {
   });
 });
 
-test('the server notices a client that disconnects before it has its whole answer', async () => {
+test('the server notices that a client disconnects before its answer is complete', async () => {
   const waiting = gate();
   const { left, requests } = await start([reply(text(['half', waiting, 'never']))]);
   const aborter = new AbortController();
@@ -184,7 +184,7 @@ test('the server notices a client that disconnects before it has its whole answe
   await left(requests[0]!);
 });
 
-test('HTTP errors come as often as the script says, in the API’s format', async () => {
+test('HTTP errors are sent as often as the script says, in the API’s format', async () => {
   await start([...times(2, apiError(529, 'Busy', { 'retry-after': '3' })), reply('fine')]);
   const answers = [await post({}), await post({}), await post({})];
   expect(answers.map((answer) => answer.status)).toEqual([529, 529, 200]);
@@ -195,7 +195,7 @@ test('HTTP errors come as often as the script says, in the API’s format', asyn
   });
 });
 
-test('a request without streaming gets the whole message', async () => {
+test('a request without streaming receives the whole message at once', async () => {
   await start([reply([text('whole'), toolUse('Bash', { command: 'ls' }, { id: 'toolu_1' })])]);
   expect(await (await post({ stream: false })).json()).toMatchObject({
     content: [
@@ -206,7 +206,7 @@ test('a request without streaming gets the whole message', async () => {
   });
 });
 
-test('the client’s own calls do not use the script', async () => {
+test('the client’s own calls use no reply of the script', async () => {
   await start([reply('scripted')]);
   const count = await fetch(`${api?.url}/v1/messages/count_tokens`, {
     method: 'POST',
@@ -218,14 +218,14 @@ test('the client’s own calls do not use the script', async () => {
   expect(said(await (await post({})).text())).toBe('scripted');
 });
 
-test('a script that is too short is reported', async () => {
+test('if a script is too short, the error says so', async () => {
   await start([]);
   expect(await (await post({})).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
   });
 });
 
-test('byPrompt plays the replies of the entry for a prompt from the first reply on, each time that a session sends the prompt', async () => {
+test('each time that a session sends a prompt, byPrompt plays the replies of the prompt’s entry from the first reply on', async () => {
   await start(byPrompt({ count: [reply('one'), reply('two')], other: [reply('else')] }));
   const ask = async (session: string, messages: unknown[]): Promise<string> =>
     said(await (await post({ messages }, { 'x-claude-code-session-id': session })).text());
@@ -234,7 +234,7 @@ test('byPrompt plays the replies of the entry for a prompt from the first reply 
   const afterTool = [...first, { role: 'assistant', content: 'one' }, toolResult];
   expect(await ask('a', first)).toBe('one');
   expect(await ask('b', first)).toBe('one');
-  // A request without the earlier messages, as from a client that has lost them.
+  // The request does not contain the earlier messages, as from a client that has lost them.
   expect(await ask('b', [user('other')])).toBe('else');
   expect(await ask('a', afterTool)).toBe('two');
   expect(await ask('a', [...afterTool, { role: 'assistant', content: 'two' }, user('count')])).toBe(
@@ -242,7 +242,7 @@ test('byPrompt plays the replies of the entry for a prompt from the first reply 
   );
 });
 
-test('byPrompt answers a prompt from the start if the previous turn was stopped before the model answered', async () => {
+test('if the previous turn was stopped before the model answered, byPrompt answers a prompt from the first reply on', async () => {
   await start(byPrompt({ count: [reply('one')], else: [reply('else')] }));
   const stopped = (...texts: string[]) =>
     user(
@@ -258,7 +258,7 @@ test('byPrompt answers a prompt from the start if the previous turn was stopped 
   expect(await ask(stopped('count', 'else'))).toBe('else');
 });
 
-test('withSubagents answers a subagent by its prompt', async () => {
+test('withSubagents answers a subagent’s calls by the subagent’s prompt', async () => {
   await start(withSubagents([reply('main')], { errand: [reply('sub')] }));
   const sub = await post({ messages: [user('an errand')] }, { 'x-claude-code-agent-id': 'a1' });
   expect(said(await sub.text())).toBe('sub');

@@ -12,11 +12,11 @@ import { sendError, sendWhole } from './whole.ts';
 export interface MessagesApi {
   /** The value for `ANTHROPIC_BASE_URL`. */
   readonly url: string;
-  /** Every request to `/v1/messages` so far, in order of arrival. */
+  /** Every request to `/v1/messages` so far, in the order of arrival. */
   readonly requests: MessagesRequest[];
   /** The paths of the requests to `/v1/models`. */
   readonly modelRequests: string[];
-  /** Resolves when the client has ended that request's connection before its answer was complete. */
+  /** Resolves when the client has ended the connection of this request before the answer was complete. */
   left(request: MessagesRequest): Promise<void>;
   /** Replaces the script from the next request on. */
   play(script: Script): void;
@@ -28,17 +28,17 @@ export interface MessagesApi {
 
 export interface MessagesApiOptions {
   script: Script;
-  /** The models of `/v1/models`; if absent, the path answers 404. */
+  /** The models of `/v1/models`. If absent, the server replies 404 for that path. */
   models?: ModelEntry[];
   /** The most models on one page. */
   modelsPerPage?: number;
-  /** The script also answers requests without tools, for clients that make no requests of their own. */
+  /** Whether the script also answers requests without tools, for clients that make no requests of their own. */
   answersAll?: boolean;
 }
 
 /**
- * Starts a scripted Anthropic Messages API on loopback, for the real Claude Code (or any client) without a key or a
- * network. The client's own requests get sensible answers and do not use the script.
+ * Starts a scripted Anthropic Messages API on loopback, for the real Claude Code (or any client), without a key and
+ * without network access. The client's own requests receive plausible answers and do not use the script.
  */
 export async function startMessagesApi(options: MessagesApiOptions): Promise<MessagesApi> {
   const requests = new RecordedRequests<MessagesRequest>();

@@ -4,13 +4,13 @@ import type { MessageReply, Part, ReplyBlock, StreamError } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
 
-/** Ids and model of the message being answered, which the reply does not contain. */
+/** The ids and the model of the message that is being answered. The reply itself does not contain them. */
 export interface MessageFrame {
   id: string;
   model: string;
 }
 
-/** Plays a reply as the Messages API's server-sent events. */
+/** Streams a reply as the Messages API's server-sent events. */
 export async function streamReply(
   response: ServerResponse,
   frame: MessageFrame,
@@ -44,7 +44,7 @@ interface Placed {
   block: ReplyBlock;
 }
 
-/** Several blocks whose parts alternate. */
+/** Streams several blocks whose parts alternate. */
 async function streamBlocks(
   response: ServerResponse,
   send: Send,
@@ -129,7 +129,7 @@ function emptyBlock(
 export const toolUseId = (frame: MessageFrame, index: number, id: string | undefined): string =>
   id ?? `toolu_${frame.id.replace('msg_', '')}_${index}`;
 
-/** The message without its content, as in `message_start`. */
+/** Returns the message without its content, as in `message_start`. */
 export const messageShell = (
   frame: MessageFrame,
   answer: MessageReply,
@@ -144,7 +144,7 @@ export const messageShell = (
   usage: { ...answer.usage, output_tokens: 1 },
 });
 
-/** Plays the script's gates, pauses and cuts without sending anything. */
+/** Plays the gates, pauses and cuts of the script, and sends nothing. */
 export async function playSilently(response: ServerResponse, answer: MessageReply): Promise<void> {
   const events = answer.blocks.flatMap((block) =>
     block.parts.filter((part) => typeof part !== 'string'),

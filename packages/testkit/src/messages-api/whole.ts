@@ -3,7 +3,7 @@ import { sendJson } from '../scripted-server/loopback.ts';
 import type { ErrorReply, MessageReply, ReplyBlock } from './reply.ts';
 import { messageShell, playSilently, toolUseId, type MessageFrame } from './stream.ts';
 
-/** Answers a request without streaming, such as the client's fallback after broken streams. */
+/** Sends the whole answer to a request without streaming, such as the client's fallback after broken streams. */
 export async function sendWhole(
   response: ServerResponse,
   frame: MessageFrame,

@@ -2,7 +2,10 @@ import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { npmAgentEnvironment } from './npm-agent.ts';
 
-/** The environment in which Gemini CLI runs in `home` with a scripted Gemini API at `apiUrl`: no key, no network. */
+/**
+ * Returns the environment in which Gemini CLI runs in `home` with a scripted Gemini API at `apiUrl`: without a key and
+ * without network access.
+ */
 export async function geminiEnvironment(
   home: string,
   apiUrl: string,
@@ -18,14 +21,14 @@ export async function geminiEnvironment(
     ...npmAgentEnvironment(home),
     GEMINI_API_KEY: 'scripted',
     GOOGLE_GEMINI_BASE_URL: apiUrl,
-    // Keeps Gemini CLI from restarting itself with a larger heap.
+    // This variable keeps Gemini CLI from restarting itself with a larger heap.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   };
 }
 
 /**
- * Renames the sessions that Gemini CLI has stored in `home`, as if they were older. Gemini CLI would overwrite a
- * session that it loads in the same minute in which the session began.
+ * Renames the sessions that Gemini CLI has stored in `home`, so that they look older. Gemini CLI would overwrite a
+ * session that is loaded in the same minute in which it began.
  */
 export async function ageGeminiSessions(home: string): Promise<void> {
   const folder = join(home, '.gemini/tmp');

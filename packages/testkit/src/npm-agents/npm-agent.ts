@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Real agents that only tests run. These agents are not dependencies of Liminal, so an installation of Liminal does not
+ * Real agents that only tests run. They are not dependencies of Liminal, so that an installation of Liminal does not
  * download their 50 MB.
  */
 const agents = {
@@ -18,8 +18,9 @@ type NpmAgent = keyof typeof agents;
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/npm-agents', import.meta.url));
 
 /**
- * The path of an agent's program. npm downloads the agent the first time. The two agents have no required dependencies;
- * their optional dependencies would have to be compiled and are left out. Throws if npm cannot install the agent.
+ * Resolves with the path of an agent's program. The first time, npm downloads the agent. The two agents have no
+ * required dependencies; their optional dependencies would have to be compiled and are left out. Throws if npm cannot
+ * install the agent.
  */
 export async function npmAgent(name: NpmAgent): Promise<string> {
   const agent = `${agents[name].package}@${agents[name].version}`;
@@ -30,7 +31,8 @@ export async function npmAgent(name: NpmAgent): Promise<string> {
 }
 
 /**
- * Installs the agent into a draft folder and renames that, because several tests may need an agent at the same time.
+ * Installs the agent into a temporary folder and then renames this folder, because several tests may need an agent at
+ * the same time.
  */
 async function install(agent: string, folder: string): Promise<void> {
   await mkdir(cache, { recursive: true });
@@ -39,7 +41,7 @@ async function install(agent: string, folder: string): Promise<void> {
     await writeFile(join(draft, 'package.json'), '{ "private": true }');
     const flags = ['--omit=optional', '--ignore-scripts', '--no-package-lock', '--loglevel=error'];
     await promisify(execFile)('npm', ['install', '--save-exact', ...flags, agent], { cwd: draft });
-    // If another test has installed the agent in the meantime, the folder exists and the rename fails.
+    // If another test has installed the agent in the meantime, the folder already exists and the rename fails.
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -50,7 +52,7 @@ async function install(agent: string, folder: string): Promise<void> {
   }
 }
 
-/** The environment of every agent from npm: this Node, and nothing of the user's own. */
+/** Returns the environment of every agent from npm: with this Node, and without the user's own environment. */
 export const npmAgentEnvironment = (home: string): Record<string, string> => ({
   PATH: [dirname(process.execPath), process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter),
   HOME: home,

@@ -2,7 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { npmAgentEnvironment } from './npm-agent.ts';
 
-/** The environment in which Qwen Code runs in `home` with a scripted Chat Completions API at `apiUrl`: no key, no network. */
+/**
+ * Returns the environment in which Qwen Code runs in `home` with a scripted Chat Completions API at `apiUrl`: without a
+ * key and without network access.
+ */
 export async function qwenEnvironment(
   home: string,
   apiUrl: string,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * The real opencode: this platform's program itself, because the package `opencode-ai` has the program only after an
- * installation script. opencode is an optional dependency; throws if opencode is not installed.
+ * Returns the path of the real opencode: this platform's program itself, because the package `opencode-ai` contains the
+ * program only after an installation script has run. opencode is an optional dependency; throws if it is not installed.
  */
 export function opencodeBinary(): string {
   const name = `opencode-${process.platform}-${process.arch}`;
@@ -19,8 +19,9 @@ export function opencodeBinary(): string {
 }
 
 /**
- * The environment in which opencode runs in `home` with a scripted Messages API at `apiUrl` for its only model: no key,
- * no network, nothing of the user's own configuration. opencode asks before it edits a file or runs a command.
+ * Returns the environment in which opencode runs in `home`, with a scripted Messages API at `apiUrl` for its only
+ * model: without a key, without network access, and without the user's own configuration. opencode asks before it edits
+ * a file or runs a command.
  */
 export async function opencodeEnvironment(
   home: string,
@@ -44,8 +45,8 @@ export async function opencodeEnvironment(
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_SHARE: '1',
-    // opencode looks for a plugin library at each start, and no setting prevents this. If the test's own API is the npm
-    // registry, opencode finds no library.
+    // opencode looks for a plugin library at each start, and no setting prevents this. With the test's own API as the
+    // npm registry, opencode finds no library.
     npm_config_registry: apiUrl,
   };
 }

@@ -1,4 +1,4 @@
-/** Receives spans by OTLP over HTTP, in JSON and in protobuf, like a collector. */
+/** Receives spans by OTLP over HTTP, in JSON and in protobuf, as a collector does. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -45,7 +45,7 @@ export class OtlpReceiver {
     this.close = close;
   }
 
-  /** The requests to a path: several programs can send to one receiver. */
+  /** Returns the requests to a path, because several programs can send to one receiver. */
   at(path: string): { spans: ReceivedSpan[]; headers: IncomingHttpHeaders[] } {
     const requests = this.requests.filter((request) => request.path === path);
     return {

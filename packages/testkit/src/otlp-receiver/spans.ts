@@ -8,7 +8,7 @@ export interface ReceivedSpan {
   name: string;
   /** SpanKind. */
   kind: number;
-  /** In ms since the epoch. */
+  /** The start, in ms since the epoch. */
   startedAt: number;
   endedAt: number;
   attributes: Record<string, unknown>;
@@ -18,7 +18,7 @@ export interface ReceivedSpan {
 }
 
 /**
- * The parts of opentelemetry-proto's trace.proto that the receiver reads; the field numbers of trace.proto never
+ * The parts of opentelemetry-proto's trace.proto that the receiver reads. The field numbers of trace.proto never
  * change.
  */
 const schema = `syntax = "proto3";
@@ -76,7 +76,7 @@ const Request = z.object({
   ),
 });
 
-/** Throws if the body is not an `ExportTraceServiceRequest`. */
+/** Returns the spans in a body. Throws if the body is not an `ExportTraceServiceRequest`. */
 export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   const isJson = contentType.startsWith('application/json');
   const said: unknown = isJson ? JSON.parse(bytes.toString()) : fromProtobuf(bytes);
@@ -84,7 +84,7 @@ export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ parentSpanId, startTimeUnixNano, endTimeUnixNano, status, ...span }) => ({
         ...span,
-        // An empty id means no parent.
+        // An empty id means that the span has no parent.
         parentSpanId: parentSpanId || undefined,
         startedAt: ms(startTimeUnixNano),
         endedAt: ms(endTimeUnixNano),
@@ -95,7 +95,7 @@ export function spansIn(bytes: Buffer, contentType = ''): ReceivedSpan[] {
   );
 }
 
-/** Converts protobuf to the format of OTLP's JSON, in which ids are hexadecimal. */
+/** Converts protobuf to the format of OTLP's JSON. The ids in that format are hexadecimal. */
 function fromProtobuf(bytes: Buffer): unknown {
   const options = { longs: String, bytes: String, defaults: false };
   const request = ProtobufRequest.toObject(ProtobufRequest.decode(bytes), options);

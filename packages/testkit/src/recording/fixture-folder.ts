@@ -2,13 +2,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A recording of a real program: its origin, and its messages in order. */
+/** A recording of a real program: where it comes from, and its messages in order. */
 interface Recording {
   name: string;
   entries: unknown[];
 }
 
-/** The folder with one program's recordings, one file each. */
+/** The folder that contains one program's recordings, one file each. */
 export class FixtureFolder<T extends Recording> {
   readonly #folder: string;
   readonly #parse: (json: unknown) => T;
@@ -19,12 +19,12 @@ export class FixtureFolder<T extends Recording> {
     this.#parse = parse;
   }
 
-  /** One recording by the name of its case. */
+  /** Loads one recording, by the name of its case. */
   async load(name: string): Promise<T> {
     return this.#parse(JSON.parse(await readFile(join(this.#folder, `${name}.json`), 'utf8')));
   }
 
-  /** The names of all recordings, sorted. */
+  /** Resolves with the names of all recordings, sorted. */
   async names(): Promise<string[]> {
     const files = await readdir(this.#folder);
     return files
@@ -39,7 +39,7 @@ export class FixtureFolder<T extends Recording> {
   }
 }
 
-/** One entry a line, so that a diff shows the changes. */
+/** Formats a recording with one entry on each line, so that a diff shows the changes. */
 function print({ entries, ...head }: Recording): string {
   const start = Object.entries(head).map(([key, value]) => `  "${key}": ${JSON.stringify(value)}`);
   const lines = entries.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');

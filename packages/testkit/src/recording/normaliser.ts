@@ -7,13 +7,14 @@ export interface Volatile {
   names: [string, string][];
   /** Patterns and their replacements. */
   patterns: [RegExp, string][];
-  /** Keys whose values are measured or random numbers. These numbers become 0, also if they are written as text. */
+  /** Keys whose values are measured or random numbers. These numbers become 0, even if they are written as text. */
   measured: RegExp;
 }
 
 /**
- * Makes recordings comparable: ids are numbered in order of appearance, measured times become 0, and volatile parts get
- * their replacements. Any other difference between two recordings comes from the recorded program.
+ * Makes recordings comparable: ids are numbered in the order in which they first appear, measured times become 0, and
+ * the parts that differ from run to run are replaced. Any other difference between two recordings comes from the
+ * recorded program.
  */
 export class Normaliser {
   readonly #ids = new Map<string, string>();
@@ -23,7 +24,7 @@ export class Normaliser {
     this.#volatile = volatile;
   }
 
-  /** A normalised copy of `value`. */
+  /** Returns a normalised copy of `value`. */
   apply<T>(value: T): T {
     return this.#walk('', value) as T;
   }

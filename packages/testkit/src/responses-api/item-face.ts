@@ -9,17 +9,17 @@ import type {
 
 type NamedData = [type: string, data: Record<string, unknown>];
 
-/** A part of an item that is streamed as deltas of one kind, and the events before and after it. */
+/** A part of an item that is streamed as deltas of one kind, with the events before and after the deltas. */
 interface Section {
   parts: Part[];
   begin: NamedData[];
   delta: string;
-  /** Fields of each delta event that name the part of the item to which the delta belongs. */
+  /** The fields of each delta event that identify the part to which the delta belongs. */
   at: Record<string, unknown>;
   end: NamedData[];
 }
 
-/** An output item's forms when it is announced, while it is streamed, and when it is done. */
+/** The forms of an output item: when it is announced, while it is streamed, and when it is done. */
 export interface ItemFace {
   begun: Record<string, unknown>;
   sections: Section[];
@@ -151,7 +151,7 @@ function callFace(id: string, { type, name, namespace, callId, parts }: CallItem
   };
 }
 
-/** The face of a tool that the API runs itself: such a tool streams no deltas. */
+/** Returns the forms of a tool that the API runs itself. Such a tool streams no deltas. */
 function hostedFace(id: string, { type, result, parts }: HostedItem): ItemFace {
   return {
     begun: { id, type, status: 'in_progress' },

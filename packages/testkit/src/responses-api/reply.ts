@@ -1,7 +1,7 @@
 import type { StreamIncident, Pace } from '../scripted-server/stream-incident.ts';
 import type { Held } from '../scripted-server/script.ts';
 
-/** The contents of an output item: pieces of its text, and incidents between them. */
+/** The contents of an output item: pieces of its text, and incidents that happen between them. */
 export type Part = string | StreamIncident;
 
 export interface MessageItem extends Pace {
@@ -13,32 +13,32 @@ export interface MessageItem extends Pace {
   annotations?: Record<string, unknown>[];
 }
 
-/** The visible part of the model's reasoning: a summary in one or more parts, and for open models the whole text. */
+/** The visible part of the model's reasoning: a summary in one or more parts, and, for open models, the whole text. */
 export interface ReasoningItem extends Pace {
   type: 'reasoning';
   summaries: Part[][];
   content: Part[];
-  /** Reasoning that only the API can read; null if the client did not request it. */
+  /** Reasoning that only the API can read; null if the client has not requested it. */
   encrypted: string | null;
 }
 
-/** A call with JSON arguments, or, for a `custom` tool, any text. */
+/** A call whose arguments are JSON, or, for a `custom` tool, any text. */
 export interface CallItem extends Pace {
   type: 'function_call' | 'custom_tool_call';
   name: string;
   parts: Part[];
-  /** If undefined, the server makes the id. */
+  /** The id of the call. If it is undefined, the server makes the id. */
   callId: string | undefined;
-  /** The tool's namespace, if tools are grouped. */
+  /** The namespace of the tool, if tools are grouped. */
   namespace?: string;
 }
 
-/** A tool that the API runs itself: it is announced, and then sent completely. */
+/** A tool that the API runs itself. Its item is first announced, and then sent completely. */
 export interface HostedItem extends Pace {
   type: 'web_search_call';
-  /** Fields that are added when the tool is done. */
+  /** The fields that the item has only when the tool is done. */
   result: Record<string, unknown>;
-  /** Incidents between the two. */
+  /** The incidents between the announcement and the complete item. */
   parts: StreamIncident[];
 }
 
@@ -51,12 +51,15 @@ export interface TokenUsage {
   reasoning: number;
 }
 
-/** The end of an answer: complete, incomplete for a reason such as `max_output_tokens`, or with an error. */
+/**
+ * The end of an answer: the answer is complete, incomplete (for a reason such as `max_output_tokens`), or ends with an
+ * error.
+ */
 export type Ending =
   | { status: 'completed' }
   | { status: 'incomplete'; reason: string }
   | { status: 'failed'; code: string; message: string }
-  /** The stream ends with an `error` event, as if the API failed in the middle. */
+  /** The stream ends with an `error` event, as if the API had failed in the middle. */
   | { status: 'error'; code: string | null; message: string };
 
 export interface AnswerReply {
@@ -64,7 +67,7 @@ export interface AnswerReply {
   items: OutputItem[];
   usage: TokenUsage;
   ending: Ending;
-  /** How many web searches are billed; undefined if the API does not report it. */
+  /** How many web searches are billed; undefined if the API does not report the number. */
   searches: number | undefined;
   headers: Record<string, string>;
 }
@@ -91,13 +94,13 @@ export const message = (
   ...options,
 });
 
-/** The model declines: a message with a refusal. */
+/** Makes a message with a refusal: the model declines to answer. */
 export const refusal = (parts: Parts, pace: Pace = {}): MessageItem => ({
   ...message(parts, pace),
   isRefusal: true,
 });
 
-/** One list (or text) for each part of the summary; `content` is the reasoning itself. */
+/** Makes reasoning. Each list (or text) is one part of the summary; `content` is the reasoning itself. */
 export const reasoning = (
   summaries: Parts[],
   {
@@ -113,7 +116,7 @@ export const reasoning = (
   ...pace,
 });
 
-/** The API searches the web: `action` is the API's own description, such as `{type: 'search', query}`. */
+/** Makes a web search of the API. `action` is the API's own description, such as `{type: 'search', query}`. */
 export const webSearch = (
   action: Record<string, unknown>,
   parts: StreamIncident[] = [],
@@ -123,7 +126,10 @@ export const webSearch = (
   parts,
 });
 
-/** The incidents in `before` happen after the call has been announced and before its arguments arrive. */
+/**
+ * The options of a call. The incidents in `before` happen after the call has been announced and before its arguments
+ * arrive.
+ */
 type CallOptions = Pace & { callId?: string; namespace?: string; before?: Part[] };
 
 const call = (
@@ -133,18 +139,18 @@ const call = (
   { callId, before = [], ...pace }: CallOptions,
 ): CallItem => ({ type, name, callId, parts: [...before, input], ...pace });
 
-/** A call with JSON arguments. By default, the server makes the id of the call. */
+/** Makes a call whose arguments are JSON. By default, the server makes the id of the call. */
 export const functionCall = (
   name: string,
   input: Record<string, unknown>,
   options: CallOptions = {},
 ): CallItem => call('function_call', name, JSON.stringify(input), options);
 
-/** A call of a tool that accepts any text. */
+/** Makes a call of a tool that accepts any text. */
 export const customCall = (name: string, input: string, options: CallOptions = {}): CallItem =>
   call('custom_tool_call', name, input, options);
 
-/** One complete answer of the model; a text alone is a message. */
+/** Makes one complete answer of the model. If `items` is only a text, it is a message. */
 export const answer = (
   items: string | OutputItem | OutputItem[],
   options: {
@@ -162,21 +168,21 @@ export const answer = (
   headers: options.headers ?? {},
 });
 
-/** The answer ends with an error in its stream (`response.failed`), after `items`. */
+/** Makes an answer that ends, after `items`, with an error in its stream (`response.failed`). */
 export const failed = (
   code: string,
   errorMessage: string,
   items: OutputItem | OutputItem[] = [],
 ): AnswerReply => answer(items, { ending: { status: 'failed', code, message: errorMessage } });
 
-/** The stream ends with an `error` event, after `items`. */
+/** Makes an answer whose stream ends, after `items`, with an `error` event. */
 export const errorEvent = (
   code: string | null,
   errorMessage: string,
   items: OutputItem | OutputItem[] = [],
 ): AnswerReply => answer(items, { ending: { status: 'error', code, message: errorMessage } });
 
-/** The answer ends before it is complete (`response.incomplete`). */
+/** Makes an answer that ends before it is complete (`response.incomplete`). */
 export const incomplete = (
   reason: string,
   items: string | OutputItem | OutputItem[],
@@ -190,7 +196,7 @@ const errorTypes: Record<number, string> = {
   429: 'requests',
 };
 
-/** An HTTP error in the format of the Responses API. */
+/** Makes an HTTP error in the format of the Responses API. */
 export const httpError = (
   status: number,
   errorMessage = `scripted error ${status}`,

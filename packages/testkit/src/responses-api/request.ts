@@ -10,7 +10,7 @@ const InputItem = z.looseObject({
   output: z.unknown().optional(),
 });
 
-/** The part of a Responses API request on which scripts depend; other fields are kept. */
+/** The fields of a Responses API request that scripts read. All other fields are kept. */
 const ResponsesRequestBody = z.looseObject({
   model: z.string(),
   instructions: z.string().nullish(),
@@ -30,13 +30,13 @@ export interface ResponsesRequest {
   path: string;
   headers: Record<string, string>;
   body: ResponsesRequestBody;
-  /** The client's key for caching prompts, which Codex sets to its session id; empty for other clients. */
+  /** The client's key for caching prompts. Codex sets this key to its session id; for other clients, it is empty. */
   sessionId: string;
-  /** The user's last message, without the client's additions. */
+  /** The user's last message, without the text that the client adds. */
   prompt: string;
-  /** How many items precede `prompt`; distinguishes equal prompts of one session. */
+  /** The number of items before `prompt`. This number distinguishes equal prompts of one session. */
   promptIndex: number;
-  /** The outputs of the tools called since the model's last answer, by call id. */
+  /** The outputs of the tools that were called since the model's last answer, by call id. */
   toolResults: Record<string, string>;
   /** Resolves when the client ends the connection before its answer is complete. */
   left: Promise<void>;
@@ -64,7 +64,7 @@ export function parseRequest(
 const userMessage = (text: string): InputItem =>
   InputItem.parse({ type: 'message', role: 'user', content: text });
 
-/** Codex describes its environment to the model in messages with the role `user`. */
+/** Whether the client added the text. Codex describes its environment to the model in messages with the role `user`. */
 const isAddedByClient = (text: string): boolean =>
   /^\s*(<(environment_context|user_instructions|turn_aborted|permissions)|# AGENTS\.md)/.test(text);
 

@@ -2,12 +2,13 @@ import { answerByPrompt, readScript, type ScriptOf } from '../scripted-server/sc
 import { httpError, type ModelReply } from './reply.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** The model's answers: a list that is used up in order, or a function of each request. */
+/** The model's answers: a list whose replies are used in order, or a function of each request. */
 export type ModelScript = ScriptOf<ResponsesRequest, ModelReply>;
 
 /**
- * Turns any script into a function of the request that keeps track of used answers. If the request lacks a tool of an
- * MCP server, its call is repeated: Codex waits only a second for MCP servers, then begins its turn without them.
+ * Converts any script to a function of the request that remembers which replies were already used. If the request lacks
+ * a tool of an MCP server, the reply with that tool's call is repeated: Codex waits only a second for MCP servers, and
+ * then begins its turn without them.
  */
 export function answering(script: ModelScript): (request: ResponsesRequest) => ModelReply {
   const reply = readScript(script, exhausted);
@@ -23,13 +24,13 @@ export function answering(script: ModelScript): (request: ResponsesRequest) => M
 
 const notThere = 'unsupported call: mcp__';
 
-/** Clients do not retry a 400, so a test whose script is too short fails at once, with the reason. */
+/** The reply if the script is too short. Clients do not retry a 400, so the test fails at once, with the reason. */
 const exhausted = (request: ResponsesRequest): ModelReply =>
   httpError(400, `The script has no reply for the prompt ${JSON.stringify(request.prompt)}.`);
 
 /**
- * For servers with many sessions: each prompt is answered from the start of the entry whose key it contains, in any
- * session and each time that it is sent.
+ * Makes a script for servers with many sessions. Each time that a session sends a prompt, the replies begin with the
+ * first reply of the entry whose key the prompt contains.
  */
 export const byModelPrompt = (entries: Record<string, ModelReply[]>): ModelScript =>
   answerByPrompt(

@@ -39,7 +39,7 @@ const post = (body: Record<string, unknown> = {}): Promise<Response> =>
     body: JSON.stringify({ model: 'm', stream: true, input: [user('hi')], ...body }),
   });
 
-/** The data of each server-sent event. */
+/** Returns the data of each server-sent event. */
 const events = (body: string): Record<string, unknown>[] =>
   body
     .split('\n\n')
@@ -74,7 +74,7 @@ test('text is streamed in chunks, between the Responses API’s start and end ev
   });
 });
 
-test('a reasoning summary has several parts, and each kind of tool its own kind of arguments', async () => {
+test('a reasoning summary has several parts, and each kind of tool has its own kind of arguments', async () => {
   await start([
     answer([
       reasoning(['one', 'two']),
@@ -120,7 +120,7 @@ test('a held reply sends nothing until it is released', async () => {
   expect(said(await (await response).text())).toBe('at last');
 });
 
-test('a cut ends the connection after the earlier text was sent', async () => {
+test('a cut ends the connection after the text before the cut was sent', async () => {
   await start([answer(message(['half', cut, 'never']))]);
   const reader = (await post()).body!.pipeThrough(new TextDecoderStream()).getReader();
   let body = '';
@@ -131,7 +131,7 @@ test('a cut ends the connection after the earlier text was sent', async () => {
   expect(said(body)).toBe('half');
 });
 
-test('an answer can fail or be incomplete after its text', async () => {
+test('an answer can fail, or end before it is complete, after its text was sent', async () => {
   await start([
     failed('server_error', 'Broken', message('half')),
     incomplete('max_output_tokens', 'ha'),
@@ -148,7 +148,7 @@ test('an answer can fail or be incomplete after its text', async () => {
   });
 });
 
-test('HTTP errors come as often as the script says, in the API’s format', async () => {
+test('HTTP errors are sent as often as the script says, in the API’s format', async () => {
   await start([
     ...times(2, httpError(429, 'Slow down', { headers: { 'retry-after': '0' } })),
     answer('fine'),
@@ -161,7 +161,7 @@ test('HTTP errors come as often as the script says, in the API’s format', asyn
   });
 });
 
-test('a script that is too short, or a wrong address, is reported', async () => {
+test('if a script is too short, or an address is wrong, the error says so', async () => {
   await start([]);
   expect(await (await post()).json()).toMatchObject({
     error: { message: 'The script has no reply for the prompt "hi".' },
@@ -169,7 +169,7 @@ test('a script that is too short, or a wrong address, is reported', async () => 
   expect((await fetch(`${api?.url}/files`)).status).toBe(404);
 });
 
-test('byModelPrompt answers each prompt from the start of its entry, for any number of sessions', async () => {
+test('for any number of sessions, byModelPrompt replies to each prompt from the first reply of its entry', async () => {
   await start(byModelPrompt({ count: [answer('one'), answer('two')], other: [answer('else')] }));
   const ask = async (session: string, input: unknown[]): Promise<string> =>
     said(await (await post({ input, prompt_cache_key: session })).text());
@@ -193,7 +193,7 @@ test('a test can wait for a request, past or future', async () => {
   expect((await api!.request(({ prompt }) => prompt === 'hi')).promptIndex).toBe(0);
 });
 
-test('a call of an MCP server’s tool is repeated until the tool exists', async () => {
+test('a call of an MCP server’s tool is sent again until the tool exists', async () => {
   await start([answer('calling'), answer('called')]);
   const ask = async (output: string): Promise<string> => {
     const input = [user('hi'), { type: 'function_call_output', call_id: 'c', output }];
@@ -205,7 +205,7 @@ test('a call of an MCP server’s tool is repeated until the tool exists', async
   expect(await ask('Hello!')).toBe('called');
 });
 
-test('the model can decline, and its reasoning can be encrypted or not', async () => {
+test('the model can decline to answer, and its reasoning can be encrypted or readable', async () => {
   await start([answer([reasoning(['why'], { encrypted: 'secret' }), refusal('I will not.')])]);
   const body = await (await post()).text();
   expect(deltas(body, 'response.refusal.delta')).toEqual(['I will not.']);
@@ -230,7 +230,7 @@ test('a stream can end early with an error event', async () => {
   });
 });
 
-test('it lists its models', async () => {
+test('the server lists its models', async () => {
   api = await startResponsesApi({ script: [], models: ['one', { id: 'two', size: 2 }] });
   expect(await (await fetch(`${api.url}/models`)).json()).toMatchObject({
     data: [

@@ -9,9 +9,9 @@ import { answering, type ModelScript } from './script.ts';
 import { streamAnswer, type ResponseFrame } from './stream.ts';
 
 export interface ResponsesApi {
-  /** The value for `base_url` (`OPENAI_BASE_URL`); it ends in `/v1`. */
+  /** The value for `base_url` (`OPENAI_BASE_URL`). It ends in `/v1`. */
   readonly url: string;
-  /** Every request to `/v1/responses` so far, in order of arrival. */
+  /** Every request to `/v1/responses` so far, in the order of arrival. */
   readonly requests: ResponsesRequest[];
   /** Replaces the script from the next request on. */
   play(script: ModelScript): void;
@@ -22,8 +22,8 @@ export interface ResponsesApi {
 }
 
 /**
- * Starts a scripted OpenAI Responses API on loopback, for the real Codex (or any client that streams) without a key or
- * a network.
+ * Starts a scripted OpenAI Responses API on loopback, for the real Codex (or any client that streams), without a key
+ * and without network access.
  */
 export async function startResponsesApi(options: {
   script: ModelScript;

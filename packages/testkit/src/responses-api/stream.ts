@@ -5,13 +5,13 @@ import type { AnswerReply, OutputItem, TokenUsage } from './reply.ts';
 
 type Send = (type: string, data: Record<string, unknown>) => void;
 
-/** Id and model of the response being streamed, which the reply does not contain. */
+/** The id and the model of the response that is being streamed. The reply itself does not contain them. */
 export interface ResponseFrame {
   id: string;
   model: string;
 }
 
-/** Plays a reply as the Responses API's server-sent events. */
+/** Streams a reply as the Responses API's server-sent events. */
 export async function streamAnswer(
   response: ServerResponse,
   frame: ResponseFrame,

@@ -1,14 +1,14 @@
 /**
- * A point in a scripted reply where the model waits for the test, so that a test can act in the middle of a text
- * without sleeping: `await gate.reached`, act, `gate.open()`.
+ * A point in a scripted reply at which the model waits for the test, so that a test can act in the middle of a text
+ * without sleeping: `await gate.reached`, then the action, then `gate.open()`.
  */
 export interface Gate {
   readonly type: 'gate';
   /** Resolves when the scripted model first reaches the gate. */
   readonly reached: Promise<void>;
-  /** Lets the model continue, now and at every later arrival. */
+  /** Lets the model pass the gate, now and each time that it reaches the gate later. */
   open(): void;
-  /** Called by the scripted model: reports its arrival and waits. */
+  /** Called by the scripted model: reports that the model has reached the gate, and waits until the gate is open. */
   pass(): Promise<void>;
 }
 

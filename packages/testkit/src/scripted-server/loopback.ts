@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request as received, not yet parsed for an API. */
+/** A request as it was received, before an API parses it. */
 export interface PlainRequest {
   method: string;
   path: string;
@@ -15,7 +15,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Serves `handle` on a free port on loopback; its errors are passed to `fail`. */
+/** Serves `handle` on a free port on loopback. Errors of `handle` are passed to `fail`. */
 export async function serveLoopback(
   handle: (request: PlainRequest, response: ServerResponse) => Promise<void>,
   fail: (response: ServerResponse, error: unknown) => void,
@@ -29,7 +29,7 @@ export async function serveLoopback(
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string')
-    throw new Error('The scripted server has no port.');
+    throw new Error('The scripted server did not get a port.');
   return {
     url: `http://127.0.0.1:${address.port}`,
     close: async () => {

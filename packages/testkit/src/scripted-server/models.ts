@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { sendJson } from './loopback.ts';
 
-/** The models of `/v1/models`: names, or entries in a certain server's format. */
+/** The models of `/v1/models`: either names, or entries in the format of a certain server. */
 export type ScriptedModels = readonly (string | Record<string, unknown>)[];
 
 export const defaultModels: ScriptedModels = ['scripted-model', 'scripted-model-mini'];

@@ -1,6 +1,6 @@
 /**
- * An HTTP proxy on loopback. Only the proxy can resolve the test's host names, so every request that arrives went
- * through it.
+ * An HTTP proxy on loopback. Only the proxy can resolve the host names that a test uses, so every request that arrives
+ * has gone through the proxy.
  */
 import { once } from 'node:events';
 import { createServer, request as requestHttp } from 'node:http';
@@ -8,16 +8,19 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export interface TestProxy {
   readonly url: string;
-  /** The requests: `CONNECT models.example:443`, `POST http://models.example/v1/responses`. */
+  /**
+   * The requests that the proxy has received, such as `CONNECT models.example:443` or `POST
+   * http://models.example/v1/responses`.
+   */
   readonly asked: string[];
-  /** The `Proxy-Authorization` of each request. */
+  /** The header `Proxy-Authorization` of each request. */
   readonly logins: (string | undefined)[];
   close(): Promise<void>;
 }
 
 /**
- * @param ports - The port on loopback for each host name.
- * @param refusal - The status with which every request is answered.
+ * @param ports - The port on loopback, by the host name.
+ * @param refusal - If given, the proxy refuses every request with this status.
  */
 export async function startProxy(
   ports: Record<string, number>,
@@ -61,7 +64,7 @@ export async function startProxy(
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  // Track all sockets, because Node's server does not track those of tunnels.
+  // Track all sockets, because Node's server does not track the sockets of tunnels.
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket));
   server.listen(0, '127.0.0.1');

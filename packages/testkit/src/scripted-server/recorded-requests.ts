@@ -1,6 +1,6 @@
-/** The requests to a scripted server, which a test can read and wait for. */
+/** The requests that a scripted server has received. A test can read them and wait for them. */
 export class RecordedRequests<Request> {
-  /** Every request so far, in order of arrival. */
+  /** Every request so far, in the order of arrival. */
   readonly list: Request[] = [];
   readonly #waiting = new Set<(request: Request) => void>();
 

@@ -1,27 +1,27 @@
 import type { Gate } from './gate.ts';
 
-/** A model's answers: a list that is used up in order, or a function of each request. */
+/** A model's answers: a list whose replies are used in order, or a function of each request. */
 export type ScriptOf<Request, Reply> = Reply[] | ((request: Request) => Reply);
 
-/** Sends nothing, not even headers, until the gate opens. */
+/** A reply that is held back: nothing, not even a header, is sent until the gate opens. */
 export interface Held<Reply> {
   type: 'held';
   gate: Gate;
   reply: Reply;
 }
 
-/** Sends nothing until the gate opens, then `reply`. */
+/** Makes a reply that is sent only when the gate opens. Until then, nothing is sent. */
 export const held = <Reply>(gate: Gate, reply: Reply): Held<Reply> => ({
   type: 'held',
   gate,
   reply,
 });
 
-/** The same reply `count` times, to be spread into a script. */
+/** Returns a list that contains the same reply `count` times. A script can spread this list. */
 export const times = <Reply>(count: number, reply: Reply): Reply[] =>
   Array.from({ length: count }, () => reply);
 
-/** Turns any script into a function of the request that keeps track of used answers. */
+/** Converts any script to a function of the request that remembers which replies were already used. */
 export function readScript<Request, Reply>(
   script: ScriptOf<Request, Reply>,
   exhausted: (request: Request) => Reply,
@@ -32,8 +32,9 @@ export function readScript<Request, Reply>(
 }
 
 /**
- * A script for many sessions. A prompt selects the entry whose key the prompt contains, and gets the replies of this
- * entry from the first reply on, each time that a session sends the prompt. `turn` names the turn of a request.
+ * Makes a script for many sessions. A prompt selects the entry whose key the prompt contains, and receives the replies
+ * of this entry from the first reply on, each time that a session sends the prompt. `turn` returns a key that
+ * identifies the turn of a request.
  */
 export function answerByPrompt<Request extends { prompt: string }, Reply>(
   entries: Record<string, Reply[]>,

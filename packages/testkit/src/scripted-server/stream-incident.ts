@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Gate } from './gate.ts';
 
 /**
- * The connection ends here, as in a failing network. Put a gate before the cut to be sure that the client has read the
- * earlier text.
+ * The connection ends here, as in a failing network. To be sure that the client has read the text before the cut, put a
+ * gate before the cut.
  */
 export interface Cut {
   type: 'cut';
@@ -19,11 +19,11 @@ export interface Pause {
 /** The incidents between two pieces of a streamed answer, for any API. */
 export type StreamIncident = Gate | Pause | Cut;
 
-/** How a text is cut into deltas. */
+/** The pace at which a text is sent, and the size of its deltas. */
 export interface Pace {
-  /** Characters per delta. Default: one delta per part. */
+  /** The number of characters in a delta. Default: each part is one delta. */
   chunk?: number;
-  /** Milliseconds between deltas. Default 0. */
+  /** The milliseconds between two deltas. Default: 0. */
   delayMs?: number;
 }
 
@@ -48,15 +48,16 @@ export async function playIncident(
       return sleep(incident.ms);
     case 'cut':
       await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()));
-      // Wait before the cut: a client that gets the end together with the beginning may not read the text in between.
+      // Wait before the cut: if a client receives the end together with the beginning, it may not read the text in
+      // between.
       await sleep(cutAfterMs);
-      // `destroy` would reset the connection, and a reset can overtake earlier data.
+      // Use `end`, because `destroy` would reset the connection, and a reset can overtake data that was sent before.
       response.socket?.end();
       throw new ConnectionCut();
   }
 }
 
-/** Passes the pieces of `value` to `send` at the pace. */
+/** Splits `value` into pieces, and passes them to `send` at the pace. */
 export async function paced(
   value: string,
   { chunk = value.length, delayMs }: Pace,

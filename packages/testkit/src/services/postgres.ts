@@ -6,20 +6,20 @@ import { Client } from 'pg';
 import { findPostgres } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
-/** A PostgreSQL of a test's own, on loopback. */
+/** A PostgreSQL on loopback that belongs to one test. */
 export interface PostgresServer {
   /** The URL of the database `postgres`, which the test may change freely. */
   readonly url: string;
   readonly port: number;
-  /** Ends the server at once and cuts every connection. The data is kept for `restart`. */
+  /** Ends the server at once, which cuts every connection. The data is kept for `restart`. */
   kill(): Promise<void>;
   /** Starts the server again on the same port. */
   restart(): Promise<void>;
-  /** Ends the server for good and deletes its data. */
+  /** Ends the server permanently, and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL on a free port, for that many connections; takes a second or two. */
+/** Starts a PostgreSQL on a free port, with this limit of connections. The start takes a second or two. */
 export async function startPostgres(maxConnections = 100): Promise<PostgresServer> {
   const programs = findPostgres(process.env);
   if (programs === undefined) {
@@ -48,8 +48,8 @@ export async function startPostgres(maxConnections = 100): Promise<PostgresServe
   return {
     url: `postgresql://liminal@127.0.0.1:${port}/postgres`,
     port,
-    // SIGQUIT shuts PostgreSQL down immediately, which is like a crash but also ends the child processes: after a
-    // crash, these would hold the shared memory for a while.
+    // SIGQUIT ends PostgreSQL immediately, like a crash, and also ends its child processes. After a real crash, the
+    // child processes would hold the shared memory for a while.
     kill: async () => server.end('SIGQUIT'),
     restart: async () => {
       server = await start();
@@ -72,7 +72,7 @@ function initialize(
   throw new Error(`${initdb} failed: ${made.stderr || String(made.error)}`);
 }
 
-/** A user for the server: PostgreSQL does not run as root. */
+/** Returns a user for the server, because PostgreSQL does not run as root. */
 function someoneElse(): { uid: number; gid: number } {
   const user = ['postgres', 'nobody'].find(
     (name) => spawnSync('id', [name], { stdio: 'ignore' }).status === 0,
@@ -85,14 +85,14 @@ function someoneElse(): { uid: number; gid: number } {
 /** A part of a PostgreSQL that no other test uses. */
 export interface TestPostgres {
   readonly url: string;
-  /** The name of a schema that does not exist yet; a new name at each call. */
+  /** Returns the name of a schema that does not exist yet. Each call returns another name. */
   newSchema(): string;
   release(): Promise<void>;
 }
 
 /**
- * Returns the database that `LIMINAL_DATABASE_URL` names; without the variable, starts a PostgreSQL. For tests that do
- * not end or restart PostgreSQL.
+ * Returns the database whose address is in `LIMINAL_DATABASE_URL`. Without this variable, starts a PostgreSQL. Must not
+ * be used by tests that end or restart PostgreSQL.
  */
 export async function testPostgres(): Promise<TestPostgres> {
   const made: string[] = [];
@@ -107,7 +107,7 @@ export async function testPostgres(): Promise<TestPostgres> {
   return { url: server.url, newSchema, release: async () => server.stop() };
 }
 
-/** All rows of a schema's tables, each as `[table, row]` in JSON. */
+/** Returns all rows of a schema's tables, each as `[table, row]` in JSON. */
 export async function postgresRows(url: string, schema: string): Promise<string[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

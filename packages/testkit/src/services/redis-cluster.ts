@@ -3,33 +3,34 @@ import { Redis } from 'ioredis';
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 import { freePort } from './server-process.ts';
 
-/** A Redis Cluster of a test's own, on loopback. */
+/** A Redis Cluster on loopback that belongs to one test. */
 export interface TestRedisCluster {
-  /** The masters; each has a third of the slots. */
+  /** The masters. Each master has a third of the slots. */
   readonly masters: readonly RedisServer[];
-  /** One replica for each master, in the order of the masters; empty without replicas. */
+  /** The replicas, one for each master, in the order of the masters; empty if the cluster has no replicas. */
   readonly replicas: readonly RedisServer[];
   /** Resolves when each of these nodes (default: all) reports that the cluster works. */
   ready(nodes?: readonly RedisServer[]): Promise<void>;
-  /** Ends the cluster for good and deletes its data. */
+  /** Ends the cluster permanently, and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface RedisClusterOptions extends RedisOptions {
-  /** Whether each master has a replica, which takes over when the master has ended. */
+  /** Whether each master has a replica. A replica takes over when its master has ended. */
   hasReplicas?: boolean;
 }
 
-/** A node, and the port for the other nodes. */
+/** A node, and the port on which it receives messages of the other nodes. */
 type Node = RedisServer & { busPort: number };
 
 const slots = 16_384;
 const masterCount = 3;
-/** How long the nodes may take to agree on a busy machine, and how often they are asked, in ms. */
+/** How long the nodes may take to agree on a busy machine, and the time between two questions to the nodes, in ms. */
 const patience = { timeout: 60_000, interval: 50 };
 
 /**
- * Starts a cluster of three masters on free ports. If a master is missing, only the master's own slots are unavailable.
+ * Starts a cluster of three masters on free ports. If a master is missing, only the slots of this master are
+ * unavailable.
  */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
@@ -56,7 +57,7 @@ export async function startRedisCluster(
   return { masters, replicas, ready, stop };
 }
 
-/** Retry, because another process may have taken a port that was free a moment ago. */
+/** Starts a node. Retries if another process has taken a port that was free a moment ago. */
 async function startNode(options: RedisOptions): Promise<Node> {
   for (let left = 3; ; left -= 1) {
     try {
@@ -67,16 +68,20 @@ async function startNode(options: RedisOptions): Promise<Node> {
   }
 }
 
-/** By default the bus port is the other port plus 10,000, which may be in use or above the limit. */
+/**
+ * Starts a node with its own bus port. By default, the bus port is the node's other port plus 10,000, and this port may
+ * be in use or above the limit.
+ */
 async function startOn(busPort: number, { settings, ...options }: RedisOptions): Promise<Node> {
   const own = {
     'cluster-enabled': 'yes',
     'cluster-port': String(busPort),
     'cluster-node-timeout': '1000',
     'cluster-require-full-coverage': 'no',
-    // Lets a replica take over even if it was cut off for long: on a busy machine, for half a minute.
+    // This setting lets a replica take over even if it was cut off for long, which on a busy machine can be half a
+    // minute.
     'cluster-replica-validity-factor': '0',
-    // By default, a master waits five seconds for further replicas before it sends its data to a new one.
+    // By default, a master waits five seconds for further replicas before it sends its data to a new replica.
     'repl-diskless-sync-delay': '0',
   };
   return { ...(await startRedis({ ...options, settings: { ...own, ...settings } })), busPort };
@@ -87,14 +92,14 @@ async function share(masters: Node[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const range = [String(first(index)), String(first(index + 1) - 1)];
     await ask(master, 'CLUSTER', 'ADDSLOTSRANGE', ...range);
-    // Give each master its own epoch: masters with equal epochs would first have to resolve the conflict.
+    // Give each master its own epoch, because masters with equal epochs would first have to resolve the conflict.
     await ask(master, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
   }
 }
 
 /**
- * Joins the nodes. Repeats the handshake, because a node forgets a handshake that takes longer than the node timeout,
- * as it may on a busy machine.
+ * Joins the nodes. The handshake is repeated, because a node forgets a handshake that takes longer than the node
+ * timeout, and on a busy machine it may take longer.
  */
 async function meet([first, ...others]: Node[]): Promise<void> {
   if (first === undefined) return;
@@ -137,7 +142,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + patience.timeout;
   for (;;) {
     if (await isSo().catch(() => false)) return;
-    if (performance.now() > end) throw new Error('The Redis Cluster does not get ready.');
+    if (performance.now() > end) throw new Error('The Redis Cluster did not become ready in time.');
     await delay(patience.interval);
   }
 }
@@ -145,7 +150,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 async function ask(node: RedisServer, command: string, ...args: string[]): Promise<unknown> {
   const connection = new Redis(node.url, { retryStrategy: () => null, maxRetriesPerRequest: 0 });
   connection.on('error', () => {
-    // Ignore connection errors here, because the next command fails with the same error.
+    // Ignore errors of the connection here, because the next command fails with the same error.
   });
   try {
     return await connection.call(command, ...args);

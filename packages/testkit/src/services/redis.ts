@@ -3,27 +3,27 @@ import { Redis } from 'ioredis';
 import { findRedis } from '../../../../scripts/bootstrap/services.mjs';
 import { ServerProcess, freePort, makeFolder, removeFolder } from './server-process.ts';
 
-/** A Redis of a test's own, on loopback. */
+/** A Redis on loopback that belongs to one test. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** The folder with the data of Redis. */
+  /** The folder that contains Redis's data. */
   readonly folder: string;
-  /** Ends the server at once, like a crash. The data is kept for `restart`. */
+  /** Ends the server at once, as a crash does. The data is kept for `restart`. */
   kill(): Promise<void>;
-  /** Starts the server again on the same port, with the data of `appendOnly`. */
+  /** Starts the server again on the same port. With `appendOnly`, the server has its earlier data. */
   restart(): Promise<void>;
-  /** Suspends the server: it answers no requests until `resume`, but its connections stay open. */
+  /** Suspends the server. Until `resume`, it answers no requests, but its connections stay open. */
   pause(): void;
   resume(): void;
-  /** Ends the server for good and deletes its data. */
+  /** Ends the server permanently, and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface RedisOptions {
   /** Whether Redis writes to disk before it acknowledges a write. */
   appendOnly?: boolean;
-  /** Further settings, by their names in `redis.conf`. */
+  /** Further settings, by the names that they have in `redis.conf`. */
   settings?: Record<string, string>;
 }
 
@@ -71,14 +71,14 @@ function argumentsOf(settings: Record<string, string>): string[] {
 /** A part of a Redis that no other test uses. */
 export interface TestRedis {
   readonly url: string;
-  /** The prefix for all keys; a new prefix at each call. */
+  /** Returns a prefix for all keys. Each call returns another prefix. */
   newPrefix(): string;
   release(): Promise<void>;
 }
 
 /**
- * Returns the Redis that `LIMINAL_REDIS_URL` names; without the variable, starts a Redis. For tests that do not end or
- * restart Redis.
+ * Returns the Redis whose address is in `LIMINAL_REDIS_URL`. Without this variable, starts a Redis. Must not be used by
+ * tests that end or restart Redis.
  */
 export async function testRedis(): Promise<TestRedis> {
   const mine = `test-${randomUUID()}`;

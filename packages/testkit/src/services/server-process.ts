@@ -8,24 +8,24 @@ import { join } from 'node:path';
 export interface ServerProgram {
   program: string;
   args: string[];
-  /** The output that shows that the server is ready. */
+  /** The text in the output that shows that the server is ready. */
   ready: string;
-  /** The server's folder, deleted with the process that started it. */
+  /** The server's folder. It is deleted when the process that started the server ends. */
   folder: string;
-  /** The user that runs the server, if not the current one. */
+  /** The user that runs the server, if it is not the current user. */
   user?: { uid: number; gid: number };
 }
 
-/** How long a server may take to start on a busy machine, in ms. */
+/** The time in which a server must start even on a busy machine, in ms. */
 const patienceMs = 60_000;
 
 /**
- * A shell script that waits for the end of its input, which is the end of the process that started it, and then kills
- * the server.
+ * A shell script that waits for the end of its input, and then kills the server. The input ends when the process ends
+ * that started the script.
  */
 const guardScript = `trap '' INT TERM HUP; cat >/dev/null; kill -KILL "$1" 2>/dev/null; rm -rf "$2"`;
 
-/** A server that a test process starts; it ends with that process, even if the process is killed. */
+/** A server that a test process starts. The server ends when the test process ends, even if that process is killed. */
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #guard: ChildProcess;
@@ -39,8 +39,8 @@ export class ServerProcess {
   }
 
   /**
-   * Resolves when the server reports that it is ready; if the server ends before that, rejects with the server's
-   * output.
+   * Starts a server. Resolves when the server reports that it is ready. If the server ends before that, rejects with
+   * the server's output.
    */
   static async start({
     program,
@@ -66,14 +66,14 @@ export class ServerProcess {
     return server;
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal, and waits until the server has ended. */
   async end(signal: NodeJS.Signals): Promise<void> {
     this.#guard.kill('SIGKILL');
     this.#child.kill(signal);
     await this.#exited;
   }
 
-  /** SIGSTOP suspends the server, as if the machine were too busy to run it; SIGCONT continues it. */
+  /** Sends a signal. SIGSTOP suspends the server, as if the machine were too busy to run it; SIGCONT continues it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(signal);
   }
@@ -83,7 +83,7 @@ async function saysReady(child: ChildProcess, ready: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let output = '';
   const onOutput = (chunk: Buffer): void => {
-    // Read all output, also after the limit: otherwise the server would block on a full pipe.
+    // Read all output even after the limit: otherwise, the server would block on a full pipe.
     if (output.length < 100_000) output += chunk.toString();
     if (output.includes(ready)) resolve();
   };
@@ -105,7 +105,7 @@ export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** A port on loopback that was free a moment ago. */
+/** Returns a port on loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -7,15 +7,17 @@ interface InTerminal {
 }
 
 /**
- * Starts a program in a pseudo-terminal of this size, opened by `script` (util-linux, macOS). The child's standard
- * output has the program's output; text written to the child's standard input is typed into the program.
+ * Starts a program in a pseudo-terminal of this size. The pseudo-terminal is opened by `script` (util-linux, macOS).
+ * The child's standard output is the program's output; text that is written to the child's standard input is typed into
+ * the program.
  */
 export function spawnInTerminal(
   command: readonly string[],
   { cwd, env, size }: InTerminal,
 ): ChildProcess {
   const words = command.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
-  // `script` runs its command with the shell of its environment, which the program must not see.
+  // `script` runs its command with the shell that the variable SHELL contains. The program itself must not see this
+  // variable.
   const line = `stty rows ${size.rows} cols ${size.cols}; unset SHELL; exec ${words}`;
   const args =
     process.platform === 'darwin'

@@ -1,6 +1,6 @@
 /**
- * A program in a pseudo-terminal, with a terminal emulator that answers the program's queries and has the visible
- * screen.
+ * Runs a program in a pseudo-terminal, with a terminal emulator. The emulator answers the program's queries and
+ * contains the visible screen.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ export class Terminal {
     });
   }
 
-  /** The process that holds the pseudo-terminal. */
+  /** The process that owns the pseudo-terminal. */
   get child(): ChildProcess {
     return this.#child;
   }
@@ -52,29 +52,32 @@ export class Terminal {
     return rows.filter((row) => row !== undefined && row !== '').join('\n');
   }
 
-  /** Sends keys unchanged: `\r` is Enter, `\u001b` Escape. */
+  /** Sends keys unchanged. `\r` is Enter, and `\u001b` is Escape. */
   press(keys: string): void {
     if (!this.#isOver) this.#child.stdin!.write(keys);
   }
 
-  /** Sends a text as a terminal does for a paste. */
+  /** Sends a text in the way in which a terminal sends a pasted text. */
   paste(text: string): void {
     this.press(`\u001b[200~${text}\u001b[201~`);
   }
 
-  /** Waits until the screen matches; the test's own time limit ends the wait. Rejects if the program ends first. */
+  /**
+   * Waits until the screen matches. Only the time limit of the test ends the wait. Rejects if the program ends first.
+   */
   async shows(wanted: RegExp | ((screen: string) => boolean)): Promise<void> {
     const isSo = (screen: string): boolean =>
       wanted instanceof RegExp ? wanted.test(screen) : wanted(screen);
     while (!isSo(this.screen)) {
-      if (this.#isOver) throw new Error(`It ended without ${String(wanted)}:\n${this.screen}`);
+      if (this.#isOver)
+        throw new Error(`The program ended without showing ${String(wanted)}:\n${this.screen}`);
       await this.#changed.promise;
     }
   }
 
   /**
-   * Presses keys, and waits until the program's later output matches. Compares without spaces, because programs draw
-   * some spaces as cursor movements. Rejects if the program ends first.
+   * Presses keys, and waits until the output after them matches. Spaces are ignored, because programs draw some spaces
+   * as cursor movements. Rejects if the program ends first.
    */
   async draws(keys: string, wanted: RegExp): Promise<void> {
     const before = keys === '' ? 0 : this.#output.length;
@@ -95,10 +98,12 @@ export class Terminal {
   }
 }
 
-/** The command that is marked in the menu of an agent's own terminal, as in `› /model` or `❯ /model`. */
+/** Returns the command that is marked in the menu of an agent's own terminal, as in `› /model` or `❯ /model`. */
 const marked = (screen: string): string | undefined => /[›❯] +\/([a-z][\w-]*)/.exec(screen)?.[1];
 
-/** The commands in an agent's menu, in its order: types `/`, and goes down until the menu begins again. */
+/**
+ * Returns the commands in an agent's menu, in the menu's order. Types `/`, and moves down until the menu begins again.
+ */
 export async function pageThroughMenu(terminal: Terminal): Promise<string[]> {
   await terminal.shows(/^[›❯]/m);
   terminal.press('/');

@@ -6,14 +6,14 @@ import { expect, test } from 'vitest';
 import { acpAgent, type Step } from '../../src/index.ts';
 import { runAgent } from './raw-client.ts';
 
-/** A turn that has begun. */
+/** Begins a turn with these steps. */
 async function play(steps: Step[]) {
   const { agent, client } = await runAgent({ turns: [{ steps }] });
   const sessionId = await client.session();
   return { ...agent, client, sessionId, answer: client.prompt(sessionId, 'Go.') };
 }
 
-test('text outside the protocol is sent unchanged', async () => {
+test('text that is not part of the protocol is sent unchanged', async () => {
   const { client, answer } = await play([
     { raw: '{"jsonrpc":' },
     { raw: 'half a ', end: '' },
@@ -29,7 +29,7 @@ test('text outside the protocol is sent unchanged', async () => {
   expect(said[3]).toHaveLength(1_000_002);
 });
 
-test('the test can send a line through the agent at any time', async () => {
+test('the test can make the agent send a line at any time', async () => {
   const { agent, client } = await runAgent({});
   await agent.control.process();
 
@@ -41,7 +41,7 @@ test('the test can send a line through the agent at any time', async () => {
   expect(client.lines[1]).toBe('not json');
 });
 
-test('the agent sends messages before it gets any', async () => {
+test('the agent can send messages before it receives any', async () => {
   const { client } = await runAgent({ onStart: [{ raw: 'Starting…' }, { stderr: 'warning' }] });
 
   await client.request('initialize');
@@ -60,7 +60,7 @@ test('a line that is not JSON is answered with a parse error, and the agent cont
   expect(agent.control.received.map(({ line }) => line)[0]).toBe('{');
 });
 
-test('the agent ends as scripted, after its messages', async () => {
+test('the agent ends as the script says, after its messages were sent', async () => {
   const { client, sessionId } = await play([{ say: 'last words' }, { exit: { code: 3 } }]);
 
   expect(await client.ended()).toEqual({ code: 3, signal: null });
@@ -68,7 +68,7 @@ test('the agent ends as scripted, after its messages', async () => {
   await client.until(() => client.agentText(sessionId) === 'last words');
 });
 
-test('the agent can be killed', async () => {
+test('the test can kill the agent', async () => {
   const { client, control } = await play([{ hang: true }]);
   await control.until('session/prompt');
 
@@ -77,7 +77,7 @@ test('the agent can be killed', async () => {
   expect(await client.ended()).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('a silent agent reads nothing, sends nothing, and lives', async () => {
+test('a silent agent reads nothing and sends nothing, but its process runs', async () => {
   const { agent, client } = await runAgent({
     turns: [
       { when: 'silence', steps: [{ silence: true }] },
@@ -101,7 +101,7 @@ test('a silent agent reads nothing, sends nothing, and lives', async () => {
   expect(control.received.at(-1)).toMatchObject({ method: 'session/prompt' });
 });
 
-test('the agent ends with its stdin, or outlives it if scripted', async () => {
+test('the agent ends when its stdin ends, or outlives its stdin if the script says so', async () => {
   const { client } = await runAgent({});
   const { agent, client: stubborn } = await runAgent({ outlivesStdin: true, ignoresTerm: true });
   await Promise.all([client.request('initialize'), stubborn.request('initialize')]);
@@ -115,7 +115,7 @@ test('the agent ends with its stdin, or outlives it if scripted', async () => {
   expect(agent.control.processes[0]?.alive).toBe(true);
 });
 
-test('programs that the agent starts outlive it, hold its stdout, and end with the test', async () => {
+test('programs that the agent starts outlive the agent, hold its stdout, and end with the test', async () => {
   const survives = ['sh', '-c', 'kill -TERM $$; echo survived; exec sleep 600'];
   const { client, control, answer } = await play([
     { spawn: { detached: true } },
@@ -137,7 +137,7 @@ test('programs that the agent starts outlive it, hold its stdout, and end with t
   await Promise.all(children.map(gone));
 });
 
-test('a long turn can be stopped in its middle', async () => {
+test('a long turn can be stopped in the middle', async () => {
   const { client } = await runAgent({
     turns: [
       { when: 'flood', steps: [{ flood: { count: 1e9 } }] },
@@ -158,7 +158,7 @@ test('a long turn can be stopped in its middle', async () => {
   }
 });
 
-test('a flood loses nothing, is in order, and contains each chunk’s time', async () => {
+test('all chunks of a flood arrive in order, and each contains the time at which it was written', async () => {
   const count = 20_000;
   const { client, sessionId, answer } = await play([{ flood: { count, text: 'x' } }]);
 
@@ -170,7 +170,7 @@ test('a flood loses nothing, is in order, and contains each chunk’s time', asy
   expect(texts).toEqual(texts.toSorted());
 });
 
-test('a paced flood keeps its rate', async () => {
+test('a flood with a given rate keeps this rate', async () => {
   const { client, sessionId, answer } = await play([{ flood: { count: 100, rate: 500 } }]);
 
   await answer;
@@ -178,7 +178,7 @@ test('a paced flood keeps its rate', async () => {
   const times = client
     .updates(sessionId)
     .map(({ content }) => Number((content as { text: string }).text));
-  // 100 chunks at 500 a second take 198 ms; a busy machine may take longer, but never less.
+  // 100 chunks at 500 a second take 198 ms. A busy machine may take longer, but never less.
   expect(times.at(-1)! - times[0]!).toBeGreaterThan(190_000);
   expect(times).toHaveLength(100);
 });
@@ -189,7 +189,7 @@ test('an invalid script is rejected when it is written', async () => {
   await expect(acpAgent({ turns: [{ steps }] })).rejects.toThrow('Invalid input');
 });
 
-test('started in any other way, the program prints its usage', () => {
+test('if it is started in any other way, the program prints its usage', () => {
   const main = fileURLToPath(new URL('../../src/acp-agent/program/main.ts', import.meta.url));
 
   const { status, stderr } = spawnSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
@@ -198,7 +198,7 @@ test('started in any other way, the program prints its usage', () => {
   expect(stderr).toMatch(/^Usage: node main\.ts FOLDER/);
 });
 
-test('closing leaves nothing behind', async () => {
+test('after the control is closed, no process and no file is left', async () => {
   const { agent, client } = await runAgent({});
   await client.request('initialize');
   const folder = agent.args[1]!;

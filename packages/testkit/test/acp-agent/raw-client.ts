@@ -1,4 +1,4 @@
-/** An ACP client without checks: it sends requests, and keeps every received line. */
+/** An ACP client that checks nothing: it sends requests, and keeps every line that it receives. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import { acpAgent, type AcpAgent, type AgentScript } from '../../src/index.ts';
 
 type Json = Record<string, unknown>;
 
-/** Plays a script to a client of its own; everything ends with the test. */
+/** Plays a script to a client of its own. The agent and the client end with the test. */
 export async function runAgent(
   script: AgentScript,
 ): Promise<{ agent: AcpAgent; client: RawClient }> {
@@ -17,9 +17,9 @@ export async function runAgent(
 }
 
 export class RawClient {
-  /** Every line from the agent. */
+  /** Every line that the agent has sent. */
   readonly lines: string[] = [];
-  /** The lines that are JSON objects. */
+  /** The messages of the agent: the lines that are JSON objects. */
   readonly messages: Json[] = [];
   readonly process: ChildProcess;
   stderr = '';
@@ -35,7 +35,7 @@ export class RawClient {
     });
     this.process = child;
     this.#input = child.stdin;
-    // The agent may have ended already.
+    // The agent may already have ended.
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     void this.#read(child.stdout);
@@ -49,19 +49,19 @@ export class RawClient {
     this.write(JSON.stringify({ jsonrpc: '2.0', method, params }));
   }
 
-  /** Answers a request of the agent. */
+  /** Answers a request of the agent with this result. */
   answer(id: unknown, result: Json): void {
     this.write(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
 
-  /** The whole answer: its `result` or its `error`. */
+  /** Sends a request. Resolves with the whole answer: its `result` or its `error`. */
   async request(method: string, params: Json = {}): Promise<Json> {
     const id = this.#requests++;
     this.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return this.until((message) => message['id'] === id && message['method'] === undefined);
   }
 
-  /** A new session's id. */
+  /** Makes a session. Resolves with its id. */
   async session(cwd = '/project'): Promise<string> {
     const { result } = await this.request('session/new', { cwd, mcpServers: [] });
     return (result as { sessionId: string }).sessionId;
@@ -75,7 +75,7 @@ export class RawClient {
     this.notify('session/cancel', { sessionId });
   }
 
-  /** The bodies of a session's updates so far. */
+  /** Returns the bodies of a session's updates so far. */
   updates(sessionId: string): Json[] {
     return this.messages
       .filter(({ method }) => method === 'session/update')
@@ -84,7 +84,7 @@ export class RawClient {
       .map(({ update }) => update);
   }
 
-  /** The agent's texts in a session. */
+  /** Returns the agent's texts in a session, joined. */
   agentText(sessionId: string): string {
     return this.updates(sessionId)
       .filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')
@@ -92,7 +92,7 @@ export class RawClient {
       .join('');
   }
 
-  /** The first message, past or future, that `matches`. */
+  /** Resolves with the first message, past or future, that `matches`. */
   until(matches: (message: Json) => boolean): Promise<Json> {
     return new Promise((resolve) => {
       const found = this.messages.find(matches);
@@ -106,7 +106,7 @@ export class RawClient {
     });
   }
 
-  /** Waits for a line, which need not be JSON. */
+  /** Waits for a line with this text. The line need not be JSON. */
   async line(text: string): Promise<void> {
     while (!this.lines.includes(text)) await this.#changed.promise;
   }
@@ -120,7 +120,7 @@ export class RawClient {
     this.#input.end();
   }
 
-  /** How the process ended, once it has. */
+  /** Resolves when the process has ended, with its exit code or signal. */
   async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     const { exitCode, signalCode } = this.process;
     if (exitCode === null && signalCode === null) await once(this.process, 'exit');

@@ -1,4 +1,4 @@
-/** The scripted agent works with the SDK for ACP clients. */
+/** Checks that the scripted agent works with the SDK for ACP clients. */
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
@@ -11,7 +11,7 @@ import {
   type AgentScript,
 } from '../../src/index.ts';
 
-/** A client of the SDK, which allows every request. */
+/** Connects a client of the SDK that allows every request. */
 async function connect(script: AgentScript) {
   const { command, args, env, control } = await acpAgent(script);
   onTestFinished(() => control.close());
@@ -25,7 +25,7 @@ async function connect(script: AgentScript) {
     .onRequest(methods.client.session.requestPermission, ({ params: { options } }) => ({
       outcome: { outcome: 'selected', optionId: options[0]!.optionId },
     }));
-  // Two libraries have different types for the same web stream.
+  // The two libraries declare different types for the same web stream.
   const fromAgent = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
   const connection = app.connect(ndJsonStream(Writable.toWeb(stdin), fromAgent));
   onTestFinished(() => connection.close());

@@ -7,7 +7,7 @@ const message = (sessionUpdate: string, text: string) => ({
   content: { type: 'text', text },
 });
 
-test('initialize reports the script’s offers and replaced fields', async () => {
+test('initialize reports the methods that the script offers, and the fields that the script replaces', async () => {
   const { client } = await runAgent({
     initialize: { protocolVersion: 7, _meta: { odd: 'x' } },
     offers: { load: false, resume: true, delete: true },
@@ -27,7 +27,7 @@ test('initialize reports the script’s offers and replaced fields', async () =>
   });
 });
 
-test('a session is replayed before its load is answered, also by a later process', async () => {
+test('a session is replayed before the answer to its load, also by a later process', async () => {
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
   await client.prompt(sessionId, 'Say something.');
@@ -54,7 +54,7 @@ test('a session is replayed before its load is answered, also by a later process
   expect(agent.control.processes.map(({ alive }) => alive)).toEqual([false, true]);
 });
 
-test('its processes are distinguished, and each can be controlled separately', async () => {
+test('the control distinguishes the agent’s processes, and can control each separately', async () => {
   const { agent, client } = await runAgent({ turns: [{ steps: [{ gate: 'go' }] }] });
   const { control } = agent;
   const first = await control.process(0);
@@ -82,7 +82,7 @@ test('its processes are distinguished, and each can be controlled separately', a
   expect([first.pid, second.pid]).toEqual([client.process.pid, other.process.pid]);
 });
 
-test('a turn during which its process dies leaves only its prompt', async () => {
+test('if the process dies during a turn, only the prompt of the turn is stored', async () => {
   const { agent, client } = await runAgent(contractScript);
   const sessionId = await client.session();
   void client.prompt(sessionId, 'Go on for ever.');
@@ -95,7 +95,7 @@ test('a turn during which its process dies leaves only its prompt', async () => 
   expect(later.updates(sessionId)).toEqual([message('user_message_chunk', 'Go on for ever.')]);
 });
 
-test('earlier sessions are listed page by page, for one folder or all', async () => {
+test('earlier sessions are listed page by page, for one folder or for all folders', async () => {
   const { client } = await runAgent({
     listPageSize: 2,
     sessions: ['1', '2', '3'].map((sessionId) => ({
@@ -120,7 +120,7 @@ test('earlier sessions are listed page by page, for one folder or all', async ()
   });
 });
 
-test('a session without a prompt is not stored, if the script says so', async () => {
+test('if the script says so, a session without a prompt is not stored', async () => {
   const { client } = await runAgent({ storesAtFirstPrompt: true });
   const load = async (sessionId: string) =>
     client.request('session/load', { sessionId, cwd: '/', mcpServers: [] });
@@ -132,7 +132,7 @@ test('a session without a prompt is not stored, if the script says so', async ()
   expect(await load(sessionId)).toHaveProperty('result');
 });
 
-test('a session is resumed without a replay, closed with its turn, and deleted, if that is offered', async () => {
+test('if the script offers it, a session is resumed without a replay, closed with its turn, and deleted', async () => {
   const { agent, client } = await runAgent({
     offers: { resume: true, delete: true },
     turns: [{ when: 'wait', steps: [{ gate: 'wait' }] }],
@@ -156,7 +156,7 @@ test('a session is resumed without a replay, closed with its turn, and deleted, 
   });
 });
 
-test('a method that is not offered is unknown', async () => {
+test('if a method is not offered, a call of it is answered with “method not found”', async () => {
   const offers = { load: false, list: false, resume: false, close: false, delete: false };
   const { client } = await runAgent({ offers });
   const sessionId = await client.session();
@@ -168,7 +168,7 @@ test('a method that is not offered is unknown', async () => {
   expect(answers).toMatchObject(answers.map(() => ({ error: { code: -32601 } })));
 });
 
-test('sessions wait for authentication, which a later process remembers until logout', async () => {
+test('sessions are rejected until the client authenticates; a later process remembers this until the logout', async () => {
   const { agent, client } = await runAgent({ needsAuth: true });
   const create = async (with_: RawClient) =>
     with_.request('session/new', { cwd: '/', mcpServers: [] });
@@ -186,7 +186,7 @@ test('sessions wait for authentication, which a later process remembers until lo
   expect(await create(later)).toMatchObject({ error: { code: -32000 } });
 });
 
-test('modes and config options are set; unknown ones are rejected', async () => {
+test('modes and config options can be set, and unknown ones are rejected', async () => {
   const { client } = await runAgent(contractScript);
   const sessionId = await client.session();
 
@@ -204,7 +204,7 @@ test('modes and config options are set; unknown ones are rejected', async () => 
   });
 });
 
-test('any method can have another answer, or steps around its own', async () => {
+test('a script can give any method another answer, or play steps before and after the usual answer', async () => {
   const { client } = await runAgent({
     on: {
       'session/new': [{ stderr: 'new' }, { answer: true }, { say: 'Welcome.' }],

@@ -8,14 +8,14 @@ const chunk = (text: string) => ({
 });
 const ended = (stopReason: string) => ({ result: { stopReason } });
 
-/** One turn of one script, requested at once. */
+/** Starts one turn of one script at once. */
 async function play(steps: Step[]) {
   const { agent, client } = await runAgent({ turns: [{ steps }] });
   const sessionId = await client.session();
   return { ...agent, client, sessionId, answer: client.prompt(sessionId, 'Go.') };
 }
 
-test('a turn sends its updates, and then ends by itself', async () => {
+test('a turn whose script contains no end sends its updates, and then ends', async () => {
   const plan = { sessionUpdate: 'plan', entries: [], _meta: { unknown: true } };
   const { client, sessionId, answer } = await play([
     { think: 'hm' },
@@ -32,7 +32,7 @@ test('a turn sends its updates, and then ends by itself', async () => {
   ]);
 });
 
-test('a prompt is answered by the first turn whose text it contains, or by an echo', async () => {
+test('a prompt is answered by the first turn whose text it contains, or, if there is none, by an echo', async () => {
   const { client } = await runAgent({
     turns: [
       { when: 'one', steps: [{ say: '1' }] },
@@ -45,7 +45,7 @@ test('a prompt is answered by the first turn whose text it contains, or by an ec
   expect(await client.prompt(sessionId, 'other')).toMatchObject({
     result: { stopReason: 'refusal', usage: { totalTokens: 3 } },
   });
-  // U+2028 does not end a line of JSON.
+  // U+2028 does not end a line of JSON here.
   await client.prompt(sessionId, '\u2028!');
 
   expect(client.agentText(sessionId)).toBe('1You said: \u2028!');
@@ -89,7 +89,7 @@ test('a gate holds the turn until the test opens it', async () => {
   expect(client.agentText(sessionId)).toBe('before after');
 });
 
-test('the client’s answer is received, selects the next steps, and can be used in them', async () => {
+test('the client’s answer selects the next steps, and the steps can contain values of the answer', async () => {
   const { client, control, answer } = await play([
     {
       request: {
@@ -124,7 +124,7 @@ test('the client’s answer is received, selects the next steps, and can be used
   expect(heard.result).toEqual({ output: 'x', truncated: true });
 });
 
-test('a request can be sent without waiting, and may have any id', async () => {
+test('a request can be sent without waiting for its answer, and may have any id', async () => {
   const { client, answer } = await play([
     { request: { method: 'fs/read_text_file', id: { an: 'object' }, wait: false } },
     { request: { method: 'fs/read_text_file', id: null, wait: false } },
@@ -136,7 +136,7 @@ test('a request can be sent without waiting, and may have any id', async () => {
   expect(asked.map(({ id }) => id)).toEqual([{ an: 'object' }, null]);
 });
 
-test('a cancelled turn stops at once, plays its cancel steps, and is answered as the script says', async () => {
+test('a cancelled turn stops at once, plays the steps for a cancellation, and is answered as the script says', async () => {
   const replies = ['cancelled', 'end_turn', 'error'] as const;
   const steps: Step[] = [{ say: 'a' }, { hang: true }, { say: 'b' }];
   const { client } = await runAgent({
@@ -153,7 +153,7 @@ test('a cancelled turn stops at once, plays its cancel steps, and is answered as
   expect(await cancelled('error')).toMatchObject({ error: { code: -32603 }, said: 'ac' });
 });
 
-test('cancelling is ignored, or leaves the prompt unanswered, if the script says so', async () => {
+test('if the script says so, a cancellation is ignored, or leaves the prompt unanswered', async () => {
   const { agent, client } = await runAgent({
     cancel: 'never',
     turns: [
@@ -174,7 +174,7 @@ test('cancelling is ignored, or leaves the prompt unanswered, if the script says
   expect(client.messages.filter(({ result }) => isStop(result))).toHaveLength(1);
 });
 
-test('one request is cancelled by its id', async () => {
+test('a single request can be cancelled by its id', async () => {
   const { client, control, answer } = await play([{ gate: 'here' }]);
   await control.reached('here');
   const { id } = await control.until('session/prompt');
@@ -188,24 +188,27 @@ test.each([
   ['queue', [ended('end_turn'), ended('end_turn')], 'You said: 2'],
   ['error', [{ error: { code: -32600 } }, ended('end_turn')], ''],
   ['concurrent', [ended('end_turn'), ended('end_turn')], 'You said: 2'],
-] as const)('a second prompt while one runs: %s', async (secondPrompt, replies, said) => {
-  const { agent, client } = await runAgent({
-    secondPrompt,
-    turns: [{ when: '1', steps: [{ gate: 'first' }] }],
-  });
-  const sessionId = await client.session();
-  const first = client.prompt(sessionId, '1');
-  await agent.control.reached('first');
-  const second = client.prompt(sessionId, '2');
-  if (secondPrompt !== 'queue') await second;
+] as const)(
+  'if a turn is running, a second prompt is handled as the script says: %s',
+  async (secondPrompt, replies, said) => {
+    const { agent, client } = await runAgent({
+      secondPrompt,
+      turns: [{ when: '1', steps: [{ gate: 'first' }] }],
+    });
+    const sessionId = await client.session();
+    const first = client.prompt(sessionId, '1');
+    await agent.control.reached('first');
+    const second = client.prompt(sessionId, '2');
+    if (secondPrompt !== 'queue') await second;
 
-  agent.control.open('first');
+    agent.control.open('first');
 
-  expect([await second, await first]).toMatchObject(replies);
-  expect(client.agentText(sessionId)).toBe(said);
-});
+    expect([await second, await first]).toMatchObject(replies);
+    expect(client.agentText(sessionId)).toBe(said);
+  },
+);
 
-test('a second prompt while one runs may be lost', async () => {
+test('if a turn is running, a second prompt may be lost', async () => {
   const { agent, client } = await runAgent({
     secondPrompt: 'never',
     turns: [{ when: '1', steps: [{ gate: 'first' }] }],
@@ -224,7 +227,7 @@ test('a second prompt while one runs may be lost', async () => {
   expect(client.messages.filter(({ result }) => isStop(result))).toHaveLength(1);
 });
 
-test('the contract’s script answers each of its prompts', async () => {
+test('the contract’s script answers each of the contract’s prompts', async () => {
   const { client } = await runAgent(contractScript);
   const sessionId = await client.session();
   const { approval, slow, ...others } = contractPrompts;

@@ -7,7 +7,7 @@ import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import css from './AgentSessions.module.css';
 
-/** Lists the agents' sessions from outside Liminal. Asking an agent starts its program. */
+/** Lists the sessions that agents made outside Liminal. Asking an agent for its sessions starts the agent's program. */
 export default function AgentSessions({ onClose }: { onClose: () => void }) {
   const { agents = [] } = useAgents();
   const asked = agents.filter((agent) => agent.sessionsOnRequest === true && agent.available);

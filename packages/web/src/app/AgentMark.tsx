@@ -3,7 +3,7 @@ import { useAgentName } from './agents.tsx';
 
 interface AgentMarkProps {
   cliType: string;
-  /** Whether the agent's name is shown beside the mark. */
+  /** Whether the agent's name is shown beside the sign. */
   isNamed?: boolean;
 }
 

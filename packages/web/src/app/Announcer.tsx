@@ -8,7 +8,10 @@ import { useNavigation } from './navigation.tsx';
 import { sessionAnnouncements } from './session-announcements.ts';
 import { labelOf } from '../words/label.ts';
 
-/** Announces once, to screen readers, that a turn has ended, or that a session needs a person or has failed. */
+/**
+ * Announces to screen readers, once each, that a turn has ended, that a session waits for a person, or that a session
+ * has failed.
+ */
 export function Announcer() {
   const { active } = useNavigation();
   const [announcement, setAnnouncement] = useState({ text: '', count: 0 });
@@ -19,7 +22,7 @@ export function Announcer() {
   return (
     <>
       <div role="status" className={spoken.only} data-announcements>
-        {/* A new key makes screen readers announce a repeated text again. */}
+        {/* With a new key, screen readers also announce a text that is the same as the text before. */}
         <p key={announcement.count}>{announcement.text}</p>
       </div>
       <SessionAnnouncements active={active} announce={announce} />
@@ -34,7 +37,7 @@ interface AnnounceProps {
   announce: (text: string) => void;
 }
 
-/** Announces hidden sessions that now wait for a person or have failed. */
+/** Announces each session that is not shown and now waits for a person or has failed. */
 function SessionAnnouncements({
   active,
   announce,

@@ -24,7 +24,7 @@ import { useIsNarrow, useSidebar } from './use-sidebar.ts';
 import { useUnseenSessions } from './use-unseen.ts';
 import { type Shortcuts, useShortcuts } from './use-shortcuts.ts';
 
-// Fetched when first needed.
+// The code of this page is fetched when a session is first opened.
 const SessionPage = lazyComponent(
   () => import('../session/SessionPage.tsx'),
   () => <SessionComing />,
@@ -56,7 +56,7 @@ export function App() {
   useAppShortcuts(setOverlay, showSide);
 
   const close = () => setOverlay(undefined);
-  // A wide window shows the sidebar beside the page, so it needs no drawer.
+  // A wide window shows the sidebar beside the page, so the drawer with the sidebar is closed.
   if (overlay === 'sidebar' && !isNarrow) close();
   const sidebar = {
     onNew: () => setOverlay('new-session'),
@@ -96,7 +96,7 @@ export function App() {
       {overlay === 'sidebar' && (
         <Dialog title="Sessions" look="drawer" onClose={close}>
           <Sidebar {...sidebar} onFollow={close} />
-          {/* The toasts must be inside the drawer, because nothing behind it can be pressed. */}
+          {/* The toasts must be inside the drawer, because nothing behind the drawer can be pressed. */}
           <ToastShelf />
         </Dialog>
       )}
@@ -108,7 +108,7 @@ export function App() {
   );
 }
 
-/** Ignores dropped files that no session takes: the browser would open such a file in place of the page. */
+/** Ignores dropped files that no session accepts: otherwise the browser would open such a file in place of the page. */
 function useKeepPage(): void {
   useEffect(() => {
     const keep = (event: DragEvent) => {
@@ -126,7 +126,7 @@ function useKeepPage(): void {
   }, []);
 }
 
-/** Stops following the sessions of closed tabs. */
+/** Stops following the sessions whose tabs were closed. */
 function useReleaseClosed(tabs: readonly string[]): void {
   const client = useClient();
   const followed = useRef(tabs);

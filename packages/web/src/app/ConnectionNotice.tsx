@@ -5,10 +5,10 @@ import { Button } from '../look/controls.tsx';
 import css from './ConnectionNotice.module.css';
 import { useNewBuild } from './use-new-build.ts';
 
-/** Shorter interruptions (ms) are not reported. */
+/** Interruptions shorter than this (ms) are not reported. */
 const noticeDelay = 1500;
 
-/** Shows that the server cannot be reached, from 1.5 s after the connection was lost until the reconnect. */
+/** Reports that the server cannot be reached: from 1.5 s after the connection was lost until it is restored. */
 export function ConnectionNotice() {
   const { state } = useConnection();
   const client = useClient();

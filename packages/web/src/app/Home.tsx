@@ -13,10 +13,10 @@ import css from './Home.module.css';
 import { SessionLink } from './SessionLink.tsx';
 import { SessionMark } from './SessionMark.tsx';
 
-/** Number of recent sessions offered. */
+/** The number of recent sessions that the start page lists. */
 const recentCount = 6;
 
-/** The page without a session: start one, or continue one. */
+/** The page that is shown when no session is: it offers to start a session, or to continue one. */
 export function Home({ onNew }: { onNew: () => void }) {
   const { projects } = useSessions();
   const all = projects.flatMap((project) => project.sessions);
@@ -94,13 +94,13 @@ function Interrupted({ sessions }: { sessions: readonly SessionSummary[] }) {
   );
 }
 
-/** Orders sessions: waiting sessions first, then the newest. */
+/** Compares two sessions: sessions that wait for a person come first, then the newest. */
 function byUrgency(a: SessionSummary, b: SessionSummary): number {
   const urgent = Number(b.state === 'waiting') - Number(a.state === 'waiting');
   return urgent === 0 ? b.updatedAt.localeCompare(a.updatedAt) : urgent;
 }
 
-/** Agents that cannot run because a part is missing, with instructions. */
+/** Lists the agents that cannot run because a program or a setting is missing, with instructions. */
 function MissingAgents() {
   const { agents, problem } = useAgents();
   const missing = agents?.filter((agent) => agent.reason !== undefined) ?? [];

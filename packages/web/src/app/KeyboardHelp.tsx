@@ -54,7 +54,7 @@ const groups: { name: string; keys: ShortcutRow[] }[] = [
 export default function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      {/* Focusable, because it scrolls where there is little room. */}
+      {/* The list can have the focus, because it scrolls if the window is small. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={css.groups} role="region" aria-label="All keyboard shortcuts" tabIndex={0}>
         {groups.map((group) => (

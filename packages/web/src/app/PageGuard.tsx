@@ -11,7 +11,7 @@ interface PageGuardState {
   problem: string | undefined;
 }
 
-/** Shows a message in place of a page that cannot be rendered, instead of an empty window. */
+/** If a page cannot be rendered, shows a message instead of an empty window. */
 export class PageGuard extends Component<PageGuardProps, PageGuardState> {
   override state: PageGuardState = { problem: undefined };
 

@@ -12,8 +12,8 @@ interface SessionLinkProps extends ComponentProps<'a'> {
 }
 
 /**
- * A link to a session; the browser can open it in another window. A click previews the session, a double click keeps
- * its tab.
+ * A link to a session. The browser can open the link in another window. A click previews the session; a double click
+ * keeps the session's tab.
  */
 export function SessionLink(props: SessionLinkProps) {
   const { sessionId, itemId, query, onFollow, children, ...rest } = props;

@@ -2,7 +2,9 @@ import { focusComposer } from '../composer/focus-composer.ts';
 import css from './SkipLinks.module.css';
 import { focusMain } from './use-focus-keeper.ts';
 
-/** The first stops of the Tab key, to skip the list of sessions; visible only with the focus. */
+/**
+ * Links that the Tab key reaches first. They skip the list of sessions, and are visible only while they have the focus.
+ */
 export function SkipLinks({ hasSession }: { hasSession: boolean }) {
   if (!hasSession) {
     return (

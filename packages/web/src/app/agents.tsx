@@ -21,7 +21,7 @@ interface Agents {
 
 const AgentsContext = createContext<Agents>({ agents: undefined, refresh: () => undefined });
 
-/** Loads the agents at each connect, because agents may have been installed or removed. */
+/** Loads the agents whenever the page connects, because agents may have been installed or removed since. */
 export function AgentsProvider({ children }: { children: ReactNode }) {
   const { requests } = useClient();
   const connected = useConnection().state === 'open';
@@ -43,13 +43,16 @@ export function useAgents(): Agents {
   return useContext(AgentsContext);
 }
 
-/** An agent's information, if it is known. */
+/** Returns an agent's information; undefined if the agent is not known. */
 export function useAgent(cliType: string | undefined): AgentInfo | undefined {
   const { agents } = useAgents();
   return agents?.find((agent) => agent.cliType === cliType);
 }
 
-/** Loads the agents again once this agent has answered: an ACP agent reports only then that it can fork. */
+/**
+ * Loads the agents again when this agent has answered for the first time, because an ACP agent reports only then that
+ * it can fork sessions.
+ */
 export function useForksOnceAnswered(cliType: string | undefined, hasAnswered: boolean): void {
   const { agents, refresh } = useAgents();
   const agent = agents?.find((one) => one.cliType === cliType);
@@ -59,7 +62,7 @@ export function useForksOnceAnswered(cliType: string | undefined, hasAnswered: b
   }, [hasAnswered, isUnknown, refresh]);
 }
 
-/** An agent's name for people, its type until it is known. */
+/** Returns an agent's name for people; until the name is loaded, returns the agent's type. */
 export function useAgentName(cliType: string | undefined): string {
   const agent = useAgent(cliType);
   return agent?.name ?? cliType ?? 'the agent';

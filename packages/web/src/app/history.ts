@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
 /**
- * The browser's history. The history has an entry for each address that was shown, and an entry for each layer that
- * is open in front of the page, so that Back closes the topmost layer first.
+ * Writes the browser's history. The history has an entry for each address that was shown, and an entry for each layer
+ * that is open in front of the page, so that Back closes the topmost layer first.
  */
 const layers: (() => void)[] = [];
 let address = shownAddress();
 let onAddress: () => void = () => undefined;
-/** Whether the browser is going back an entry because a layer was closed in another way than by Back. */
+/** Whether the browser is going back one entry because a layer was closed by something other than Back. */
 let isLeaving = false;
 let isDue = false;
 
@@ -24,7 +24,7 @@ window.addEventListener('popstate', () => {
   }
   settleSoon();
 });
-// No layers are open after the page was loaded again, although the history entry may have some.
+// After the page is loaded again, no layers are open, although the history entry may count some.
 settleSoon();
 
 /** Shows an address: pathname and hash. */
@@ -49,7 +49,7 @@ export function useLayer(isOpen: boolean, close: () => void): void {
   useEffect(() => (isOpen ? openLayer(() => closeNow()) : undefined), [isOpen]);
 }
 
-/** The props of a menu's root, with which Back closes the menu. */
+/** Returns the props for a menu's root. With these props, Back closes the menu. */
 export function useMenuLayer(): { open: boolean; onOpenChange: (isOpen: boolean) => void } {
   const [open, setOpen] = useState(false);
   useLayer(open, () => setOpen(false));
@@ -62,21 +62,21 @@ function openLayer(close: () => void): () => void {
   settleSoon();
   return () => {
     const index = layers.indexOf(close);
-    // Back has closed it.
+    // Back has already closed the layer.
     if (index < 0) return;
     layers.splice(index, 1);
     settleSoon();
   };
 }
 
-/** Calls `settle` once after all changes of the same tick, because often one layer closes as another one opens. */
+/** Calls `settle` once after all changes of the same tick, because one layer often closes when another layer opens. */
 function settleSoon(): void {
   if (isDue) return;
   isDue = true;
   queueMicrotask(settle);
 }
 
-/** Makes the history agree with the address and the open layers. */
+/** Changes the history until its entries fit the address and the open layers. */
 function settle(): void {
   isDue = false;
   if (isLeaving) return;

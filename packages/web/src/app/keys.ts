@@ -1,16 +1,16 @@
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** The name on this system of a key pressed with Alt. */
+/** Returns the name that a key pressed with Alt has on this system. */
 export function altKey(key: string): string {
   return isMac ? `⌥${key}` : `Alt+${key}`;
 }
 
-/** The rule for Alt chords while a person types; undefined without such a rule. */
+/** The rule for key combinations with Alt while a person types; undefined on systems without such a rule. */
 export const altWhileTyping = isMac
   ? 'While you type: Control as well, for example ⌃⌥N'
   : undefined;
 
-/** The name on this system of a key pressed with the command key (Ctrl except on a Mac). */
+/** Returns the name that a key pressed with the command key (Ctrl except on a Mac) has on this system. */
 export function commandKey(key: string): string {
   return isMac ? `⌘${key}` : `Ctrl+${key}`;
 }

@@ -18,9 +18,9 @@ import {
 export interface Navigation extends TabState {
   /** Shows a session in a tab that stays. */
   open: (sessionId: string) => void;
-  /** Previews a session. Scrolls to the item with `itemId`, and marks the words of `query` in the item. */
+  /** Previews a session. If `itemId` is given, scrolls to that item and highlights the words of `query` in it. */
   show: (sessionId: string, itemId?: string, query?: string) => void;
-  /** The session's tab stays from now on. */
+  /** Keeps the session's tab open when another session is previewed. */
   keep: (sessionId: string) => void;
   close: (sessionId: string) => void;
   closeOthers: (sessionId: string) => void;
@@ -28,7 +28,7 @@ export interface Navigation extends TabState {
   goHome: () => void;
 }
 
-/** Holds only session ids, so that the browser's storage contains nothing secret. */
+/** The stored value contains only session ids, so the browser's storage contains nothing secret. */
 const storageKey = 'liminal.tabs';
 
 const NavigationContext = createContext<Navigation | undefined>(undefined);

@@ -5,7 +5,7 @@ import { sessionAnnouncements } from './session-announcements.ts';
 const session = (sessionId: string, state: SessionState) =>
   ({ sessionId, state, title: `Session ${sessionId}` }) as SessionSummary;
 
-it('a hidden session that starts to wait, finishes or fails is announced once', () => {
+it('a session that is not shown is announced once when it starts to wait, finishes or fails', () => {
   const before = new Map<string, SessionState>([
     ['a', 'running'],
     ['b', 'running'],

@@ -2,8 +2,8 @@ import type { SessionState, SessionSummary } from '@liminal/protocol';
 import { labelOf } from '../words/label.ts';
 
 /**
- * Announcements about hidden sessions whose state has changed: the session waits, has ended or has failed. Leaves out
- * the session that is shown, and sessions that were not known before.
+ * Returns announcements for the sessions whose state has changed: the session now waits for a person, has ended or has
+ * failed. Leaves out the session that is shown, and sessions that were not known before.
  */
 export function sessionAnnouncements(
   before: ReadonlyMap<string, SessionState>,

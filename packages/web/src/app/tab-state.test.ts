@@ -17,7 +17,7 @@ import { nextMountedTabs } from './use-mounted-tabs.ts';
 const three = { tabs: ['a', 'b', 'c'], active: 'b' };
 const looking = { tabs: ['a', 'p', 'b'], active: 'p', preview: 'p' };
 
-it('a session opens in a new tab, or in its own if it has one', () => {
+it('a session opens in a new tab, or in its existing tab if it has one', () => {
   expect(openTab(three, 'd')).toEqual({ tabs: ['a', 'b', 'c', 'd'], active: 'd' });
   expect(openTab(three, 'a')).toEqual({ tabs: ['a', 'b', 'c'], active: 'a' });
 });
@@ -34,7 +34,7 @@ it('a previewed session replaces the last preview', () => {
   expect(previewTab(looking, 'p')).toEqual(looking);
 });
 
-it('no other session replaces a kept tab', () => {
+it('a kept tab is not replaced by another session', () => {
   const kept = keepTab(looking, 'p');
   expect(kept).toEqual({ tabs: ['a', 'p', 'b'], active: 'p' });
   expect(previewTab(kept, 'q').tabs).toEqual(['a', 'p', 'b', 'q']);
@@ -48,7 +48,7 @@ it('only kept tabs survive a reload', () => {
   expect(restoredTabs(three)).toEqual(['a', 'b', 'c']);
 });
 
-it('when the active tab is closed, its neighbour becomes active', () => {
+it('when the active tab is closed, the neighbouring tab becomes active', () => {
   expect(closeTab(three, 'b')).toEqual({ tabs: ['a', 'c'], active: 'c' });
   expect(closeTab({ ...three, active: 'c' }, 'c')).toEqual({ tabs: ['a', 'b'], active: 'b' });
   expect(closeTab(three, 'a')).toEqual({ tabs: ['b', 'c'], active: 'b' });
@@ -57,7 +57,7 @@ it('when the active tab is closed, its neighbour becomes active', () => {
   expect(closeTab(three, 'unknown')).toBe(three);
 });
 
-it('all other tabs close at once', () => {
+it('closeOthers closes all tabs except the given tab', () => {
   expect(closeOthers(looking, 'a')).toEqual({ tabs: ['a'], active: 'a' });
   expect(closeOthers(three, 'unknown')).toBe(three);
 });
@@ -73,7 +73,7 @@ const at = (address: string) => {
   return tabStateAt(three, { pathname, hash });
 };
 
-it('each session, and each item in it, has an address of its own', () => {
+it('each session has its own address, and so has each item in a session', () => {
   expect(at(toAddress({ active: 'b' }))).toEqual(three);
   expect(at(toAddress({ active: 'x/y z' }))).toMatchObject({ active: 'x/y z', preview: 'x/y z' });
   const item = at(toAddress({ active: 'b', target: { id: 'r1:0 #%' } }));
@@ -84,7 +84,7 @@ it('each session, and each item in it, has an address of its own', () => {
   expect(at('/session/b#item-%').target).toBeUndefined();
 });
 
-it('the target item is dropped at the next navigation', () => {
+it('the next navigation removes the target item', () => {
   const item = previewTab(three, 'b', { id: 'i' });
   expect(previewTab(item, 'a').target).toBeUndefined();
   expect(previewTab(item, 'b').target).toBeUndefined();
@@ -93,14 +93,14 @@ it('the target item is dropped at the next navigation', () => {
   expect(closeTab(item, 'a').target).toEqual({ id: 'i' });
 });
 
-it('stored tabs are read, and any other value is ignored', () => {
+it('readTabs reads stored tabs, and returns no tabs for any other value', () => {
   expect(readTabs('["a","b","a",3,""]')).toEqual(['a', 'b']);
   expect(readTabs('{"a":1}')).toEqual([]);
   expect(readTabs('nonsense')).toEqual([]);
   expect(readTabs(null)).toEqual([]);
 });
 
-it('the pages of the most recently shown tabs stay mounted, and the pages of closed tabs do not', () => {
+it('the pages of the tabs that were shown last stay mounted; the pages of closed tabs do not', () => {
   const tabs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const kept = tabs.reduce<readonly string[]>((held, tab) => nextMountedTabs(held, tabs, tab), []);
   expect(kept).toEqual(['b', 'c', 'd', 'e', 'f', 'g']);

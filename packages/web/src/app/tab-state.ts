@@ -1,30 +1,30 @@
 import { readTexts } from '../storage/read-texts.ts';
 
-/** Which sessions are open as tabs, and which one is shown. */
+/** The sessions that are open as tabs, and the session that is shown. */
 export interface TabState {
   /** The ids of the open sessions, in the order of their tabs. */
   readonly tabs: readonly string[];
-  /** The preview tab: the next previewed session takes its place. */
+  /** The session in the preview tab. The next previewed session replaces this session. */
   readonly preview?: string | undefined;
-  /** Absent on the start page. */
+  /** The session that is shown; undefined on the start page. */
   readonly active?: string | undefined;
-  /** The item of the active session to scroll to; a new object makes the page scroll there again. */
+  /** The item of the active session that the page scrolls to. A new object makes the page scroll to the item again. */
   readonly target?: ItemTarget | undefined;
 }
 
 /** An item of a conversation by its id, a tool call by the id of the call, or a turn by its id. */
 export interface ItemTarget {
   readonly id: string;
-  /** The search query that found the target; its words are marked. */
+  /** The search query that found the item. The query's words are highlighted. */
   readonly query?: string | undefined;
 }
 
-/** Shows a session, in a tab that stays. */
+/** Shows a session in a tab that stays open when another session is previewed. */
 export function openTab(places: TabState, sessionId: string): TabState {
   return keepTab(previewTab(places, sessionId), sessionId);
 }
 
-/** Shows a session: in its tab if it has one, else in the preview tab. */
+/** Shows a session: in its own tab if it has one, otherwise in the preview tab. */
 export function previewTab(places: TabState, sessionId: string, target?: ItemTarget): TabState {
   const { tabs, preview } = places;
   const shown = { active: sessionId, ...(target !== undefined && { target }) };
@@ -35,7 +35,7 @@ export function previewTab(places: TabState, sessionId: string, target?: ItemTar
   return { tabs: next, preview: sessionId, ...shown };
 }
 
-/** Makes a session's tab one that stays. */
+/** Keeps a session's tab open when another session is previewed. */
 export function keepTab(places: TabState, sessionId: string): TabState {
   if (places.preview !== sessionId) return places;
   const { preview: _, ...rest } = places;
@@ -43,8 +43,8 @@ export function keepTab(places: TabState, sessionId: string): TabState {
 }
 
 /**
- * Closes a tab. If the tab was active, its right neighbour becomes active; without a right neighbour, its left
- * neighbour.
+ * Closes a tab. If the tab was active, the tab on its right becomes active; if there is none on the right, the tab on
+ * its left.
  */
 export function closeTab(places: TabState, sessionId: string): TabState {
   const index = places.tabs.indexOf(sessionId);
@@ -55,12 +55,12 @@ export function closeTab(places: TabState, sessionId: string): TabState {
   return { ...withoutTarget(rest), tabs, active: tabs[index] ?? tabs.at(-1) };
 }
 
-/** Closes all tabs but one, and shows that tab. */
+/** Closes all tabs except the session's tab, and shows that tab. */
 export function closeOthers(places: TabState, sessionId: string): TabState {
   return places.tabs.includes(sessionId) ? { tabs: [sessionId], active: sessionId } : places;
 }
 
-/** Moves a tab to the place of another, and keeps it. */
+/** Moves a session's tab to the place of the tab `target`, and keeps the moved tab open. */
 export function moveTab(places: TabState, sessionId: string, target: string): TabState {
   const from = places.tabs.indexOf(sessionId);
   const to = places.tabs.indexOf(target);
@@ -75,7 +75,7 @@ export function showStartPage(places: TabState): TabState {
   return rest;
 }
 
-/** The tabs that a reload restores. */
+/** Returns the tabs that a reload restores. */
 export function restoredTabs({ tabs, preview }: TabState): readonly string[] {
   return preview === undefined ? tabs : tabs.filter((tab) => tab !== preview);
 }
@@ -85,17 +85,17 @@ function withoutTarget(places: TabState): TabState {
   return rest;
 }
 
-/** Prefix of the part of an address that names an item. */
+/** The prefix of the part of an address that contains an item's id. */
 const itemPrefix = '#item-';
 
-/** The address of a place in the app. */
+/** Returns the address of a session, of an item in a session, or of the start page. */
 export function toAddress({ active, target }: Pick<TabState, 'active' | 'target'>): string {
   if (active === undefined) return '/';
   const item = target === undefined ? '' : `${itemPrefix}${encodeURIComponent(target.id)}`;
   return `/session/${encodeURIComponent(active)}${item}`;
 }
 
-/** The tabs after the browser has gone to an address. */
+/** Returns the tabs after the browser has gone to an address. */
 export function tabStateAt(places: TabState, { pathname, hash }: Address): TabState {
   const sessionId = decode(/^\/session\/([^/]+)\/?$/.exec(pathname)?.[1]);
   if (sessionId === undefined) return showStartPage(places);
@@ -103,7 +103,7 @@ export function tabStateAt(places: TabState, { pathname, hash }: Address): TabSt
   return previewTab(places, sessionId, id === undefined ? undefined : { id });
 }
 
-/** The id of the session that a replay page plays; undefined for any other page. */
+/** Returns the id of the session that a replay page plays; undefined for any other page. */
 export function replayedSession({ pathname }: Pick<Location, 'pathname'>): string | undefined {
   return decode(/^\/replay\/([^/]+)\/?$/.exec(pathname)?.[1]);
 }
@@ -119,7 +119,7 @@ function decode(encoded: string | undefined): string | undefined {
   }
 }
 
-/** Reads stored tabs; anything else is ignored. */
+/** Reads stored tabs. Returns no tabs for any other value. */
 export function readTabs(stored: string | null): string[] {
   return [...new Set(readTexts(stored))].filter((id) => id !== '');
 }

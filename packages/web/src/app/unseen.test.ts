@@ -16,13 +16,13 @@ it('a session that finished while it was not shown is unseen until it is opened'
   expect(updateSeen(then, ended, 'a')).toEqual(none);
 });
 
-it('a session that failed, or whose request was answered elsewhere, is also unseen', () => {
+it('a session is also unseen if it failed, or if its request was answered in another window', () => {
   const before = { busy: ['a', 'b', 'c'], unseen: [] };
   const now = [session('a', 'failed'), session('b', 'idle'), session('c', 'waiting')];
   expect(updateSeen(before, now, undefined)).toEqual({ busy: ['c'], unseen: ['a', 'b'] });
 });
 
-it('a shown, working, archived or deleted session is not unseen', () => {
+it('a session that is shown, working, archived or deleted is not unseen', () => {
   const before = { busy: ['a'], unseen: ['b', 'c', 'd'] };
   const now = [
     session('a', 'idle'),

@@ -1,14 +1,14 @@
 import type { SessionSummary } from '@liminal/protocol';
 
-/** The ids of busy sessions, and of sessions that finished unseen, as stored in this browser. */
+/** The ids of busy sessions, and of sessions that finished while they were not shown, as stored in this browser. */
 export interface SeenState {
   /** Sessions that were working or waiting for a person at the last check. */
   busy: readonly string[];
-  /** Sessions that have finished and were not opened since. */
+  /** Sessions that have finished and that nobody has opened since. */
   unseen: readonly string[];
 }
 
-/** Updates the ids from the current session list; `active` is the session that is shown. */
+/** Returns the ids that follow from the current session list. `active` is the session that is shown. */
 export function updateSeen(
   { busy, unseen }: SeenState,
   sessions: readonly SessionSummary[],

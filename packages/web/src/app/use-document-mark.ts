@@ -8,8 +8,8 @@ import { useUnseenCount } from './use-unseen.ts';
 import { labelOf } from '../words/label.ts';
 
 /**
- * Shows a session's state in the window's title and icon: the state of a session that needs a person, or else of the
- * active session.
+ * Shows a session's state in the window's title and icon: the state of a session that waits for a person, or, if no
+ * session waits, of the active session.
  */
 export function useDocumentMark(projects: Projects, active: string | undefined): void {
   const session = active === undefined ? undefined : findSession(projects, active);
@@ -17,7 +17,7 @@ export function useDocumentMark(projects: Projects, active: string | undefined):
   const waiting = first === undefined ? 0 : others.length + 1;
   const ended = useUnseenCount();
   const state = waiting > 0 ? 'waiting' : (session?.state ?? 'idle');
-  // The title names the session whose state the icon shows.
+  // The title contains the name of the session whose state the icon shows.
   const title = documentTitle((first ?? session)?.title, state, waiting, ended);
   const icon = state === 'idle' && ended > 0 ? 'ended' : state;
 
@@ -42,7 +42,7 @@ export function documentTitle(
   return title === undefined ? name : `${states[state].sign} ${name}`.trim();
 }
 
-/** One colour per state; each stands out on light and dark tab bars. */
+/** Returns an icon in the colour of a state. Each colour is visible on light and on dark tab bars. */
 function faviconSvg(state: SessionState | 'ended'): string {
   const shape = {
     waiting: '<path d="M16 3 29 16 16 29 3 16Z" fill="#d98a15"/>',

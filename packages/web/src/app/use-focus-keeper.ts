@@ -1,15 +1,15 @@
 import { useEffect } from 'react';
 import { isTouch } from './typing.ts';
 
-/** Elements that can have the focus. */
+/** A selector for elements that can have the focus. */
 const focusable =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex]';
 
 /**
- * Keeps the focus on the page. The focused element can disappear: an answered request, a closed tab, a message taken
- * out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This hook moves
- * the focus as near as possible: to the same control of the next row of a list, else to the same list, else to the same
- * part of the page.
+ * Keeps the focus on the page when the focused element disappears: an answered request, a closed tab, a message that
+ * was taken out of the queue. Browsers then move the focus to the body, and the Tab key starts at the top again. This
+ * hook moves the focus to an element nearby: to the same control in the next row of a list, otherwise to the same list,
+ * otherwise to the same part of the page.
  */
 export function useFocusKeeper(): void {
   useEffect(() => {
@@ -22,11 +22,11 @@ export function useFocusKeeper(): void {
     const check = () => {
       due = 0;
       if (last === undefined || !isFocusLost()) return;
-      // The element is still there: the person clicked on something that takes no focus.
+      // The element is still on the page: the person clicked on something that cannot have the focus.
       if (canFocus(last.element)) last = undefined;
       else focusNext(last);
     };
-    // Check after two frames, because an element that disappears is often replaced at once.
+    // Check only after two frames, because another element often replaces an element that disappears.
     const look = () => {
       if (due === 0 && isFocusLost())
         due = requestAnimationFrame(() => requestAnimationFrame(check));
@@ -48,7 +48,7 @@ export function useFocusKeeper(): void {
   }, []);
 }
 
-/** Focuses the message field, or else the main part of the page. */
+/** Focuses the message field, or, if there is none, the main part of the page. */
 export function focusMain(): void {
   const main = [...document.querySelectorAll<HTMLElement>('main')].find((one) => isVisible(one));
   const field = main?.querySelector<HTMLElement>('[data-composer]');
@@ -70,11 +70,11 @@ function ancestorsOf(element: HTMLElement): HTMLElement[] {
     : [parentElement, ...ancestorsOf(parentElement)];
 }
 
-/** Where the focus was last. */
+/** The element that had the focus last, and its position. */
 interface Held {
   element: HTMLElement;
   around: readonly HTMLElement[];
-  /** The row of a list with the element: the list, and the row's index from 0. */
+  /** The row that contains the element: the row's list, and the row's index from 0. */
   row: { list: HTMLElement; index: number } | undefined;
 }
 
@@ -84,7 +84,9 @@ function rowOf(element: HTMLElement): Held['row'] {
   return row && list ? { list, index: [...list.children].indexOf(row) } : undefined;
 }
 
-/** The control with the same name in the row that took the place of the element's row, or in the last row. */
+/**
+ * Returns the control with the same name in the row that is now at the place of the element's row, or in the last row.
+ */
 function sameInNextRow({ element, row }: Held): HTMLElement | undefined {
   if (row === undefined) return undefined;
   const next = row.list.children[Math.min(row.index, row.list.childElementCount - 1)];
@@ -111,8 +113,8 @@ function focusNext(held: Held): void {
 }
 
 /**
- * The current entry of a part of the page, else its first visible entry, so that nothing scrolls. The focus never
- * moves to a text field, because on a phone that would open the keyboard.
+ * Returns the current entry in a part of the page, or, if there is none, the first entry that is visible, so that
+ * nothing scrolls. Never returns a text field, because focusing a text field on a phone would open the keyboard.
  */
 function firstFocusable(place: HTMLElement): HTMLElement | undefined {
   const all = [...place.querySelectorAll<HTMLElement>(focusable)].filter(

@@ -3,18 +3,23 @@ import { useClient } from '@liminal/client/react';
 import { useCallback, useLayoutEffect, useRef } from 'react';
 import { useNavigation } from './navigation.tsx';
 
-/** Forks a session after a turn (by default the last turn) and shows the fork. Rejects with the server's error. */
+/**
+ * Returns a function that forks a session after a turn (by default the last turn) and shows the fork. The function
+ * rejects with the server's error.
+ */
 export function useFork(): (sessionId: string, turnId?: string) => Promise<void> {
   const { requests } = useClient();
   const { open } = useNavigation();
-  // `open` changes with each navigation; with the ref, such a change does not render the conversation again.
+  // `open` changes with each navigation. Because the ref holds `open`, such a change does not render the conversation
+  // again.
   const latest = useRef(open);
   useLayoutEffect(() => {
     latest.current = open;
   });
   /**
-   * The ids of forks whose responses were lost, by turn id: if the person presses the button again, the same fork is
-   * meant. A fork without a turn gets a new id each time, because the session's last turn may have changed.
+   * The ids of forks whose responses were lost, by turn id. If the person presses the button again, the request has the
+   * same id, so the server makes only one fork. A fork without a turn id gets a new id each time, because the session's
+   * last turn may have changed.
    */
   const unanswered = useRef(new Map<string, string>());
   return useCallback(

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-/** Number of pages that stay mounted; older pages are rendered again when shown. */
+/** The number of pages that stay mounted. Other pages are rendered again when they are shown. */
 const maxMounted = 6;
 
-/** The tabs whose pages stay mounted: those shown last, including the active one. */
+/** Returns the tabs whose pages stay mounted: the tabs that were shown last, including the active tab. */
 export function useMountedTabs(
   tabs: readonly string[],
   active: string | undefined,
@@ -14,7 +14,7 @@ export function useMountedTabs(
   return next;
 }
 
-/** The tabs that stay mounted, in their present order, so that no page is moved in the document. */
+/** Returns the tabs that stay mounted, in their present order, so that no page moves in the document. */
 export function nextMountedTabs(
   mounted: readonly string[],
   tabs: readonly string[],

@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react';
 import { fetchMissingParts } from '../look/lazy-component.tsx';
 
 /**
- * Finds the page's first script. The script's name contains a hash of the script and of the names of all other parts,
- * so it differs in each build.
+ * Finds the page's first script. The script's name contains a hash of the script and of the names of all other files,
+ * so the name differs in each build.
  */
 const firstScript = /<script type="module" crossorigin src="([^"<]+)"/;
 
 /**
- * Whether the server had another build of the page at the last connect. If the server had another build, parts of
- * this page's build that were not fetched yet may be gone from the server.
+ * Whether the server had another build of the page when the page last connected. The server may then no longer have
+ * files of this page's build that the page has not fetched yet.
  */
 export function useNewBuild(): boolean {
   const { state } = useConnection();

@@ -10,7 +10,7 @@ export interface Shortcuts {
   closeTab: () => void;
   /** Counts from 0. */
   goToTab: (index: number) => void;
-  /** Goes to the tab on the right (1) or on the left (-1). */
+  /** Shows the tab on the right (1) or on the left (-1). */
   stepTab: (step: 1 | -1) => void;
   nextWaiting: () => void;
   compose: () => void;
@@ -41,10 +41,10 @@ function findShortcut(event: KeyboardEvent, shortcuts: Shortcuts): (() => void) 
 }
 
 /**
- * Whether a key pressed with Alt types text or belongs to another chord. On a Mac, Option types characters that most
- * layouts have on no other key, such as [ ] { } | and ~; while a person types, only Control and Option together are a
- * chord there. On other systems, AltGr types such characters; some of these systems report AltGr as Alt, or as Ctrl
- * and Alt.
+ * Whether a key pressed with Alt types text or belongs to another key combination. On a Mac, Option types characters
+ * that most layouts have on no other key, such as [ ] { } | and ~. While a person types on a Mac, only Control and
+ * Option together are a shortcut. On other systems, AltGr types such characters; some of these systems report AltGr as
+ * Alt, or as Ctrl and Alt.
  */
 function typesText(event: KeyboardEvent): boolean {
   const { ctrlKey, metaKey, target } = event;
@@ -53,14 +53,17 @@ function typesText(event: KeyboardEvent): boolean {
   return isMac ? !ctrlKey : !typesPositionKey(event);
 }
 
-/** Whether the key still types the letter, digit or bracket that its position names, although Alt is pressed. */
+/** Whether the key types the letter, digit or bracket of its position although Alt is pressed. */
 function typesPositionKey({ code, key }: KeyboardEvent): boolean {
   if (code === 'BracketLeft') return key === '[';
   if (code === 'BracketRight') return key === ']';
   return code === `Digit${key}` || code === `Key${key.toUpperCase()}`;
 }
 
-/** The shortcut of a key pressed with Alt, by the key's position: with Alt, some layouts type another letter. */
+/**
+ * Returns the shortcut of a key pressed with Alt, by the key's position: with Alt, some keyboard layouts type another
+ * letter.
+ */
 function withAlt(code: string, shortcuts: Shortcuts): (() => void) | undefined {
   const digit = /^Digit([1-9])$/.exec(code)?.[1];
   if (digit !== undefined) return () => shortcuts.goToTab(Number(digit) - 1);

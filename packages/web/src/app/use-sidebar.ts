@@ -3,7 +3,7 @@ import { useMediaQuery } from '../look/use-media-query.ts';
 
 const storageKey = 'liminal.sidebar';
 
-/** Whether the sidebar is shown beside the page; stored on this device. */
+/** Whether the sidebar is shown beside the page. The choice is stored on this device. */
 export function useSidebar(): [isShown: boolean, toggle: () => void] {
   const [isShown, setShown] = useState(() => localStorage.getItem(storageKey) !== 'hidden');
   useEffect(() => localStorage.setItem(storageKey, isShown ? 'shown' : 'hidden'), [isShown]);
@@ -11,10 +11,10 @@ export function useSidebar(): [isShown: boolean, toggle: () => void] {
   return [isShown, toggle];
 }
 
-/** The width must be the same as in the styles. */
+/** The widest window that counts as narrow. The styles contain the same width. */
 const narrow = '(max-width: 720px)';
 
-/** Whether the page is as narrow as a phone's: then the sidebar is a drawer. */
+/** Whether the page is as narrow as on a phone. In a narrow page, the sidebar is a drawer. */
 export function useIsNarrow(): boolean {
   return useMediaQuery(narrow);
 }

@@ -27,7 +27,7 @@ function save(next: SeenState, isStored = true): void {
   for (const listener of listeners) listener();
 }
 
-/** A session that another window of this browser has shown also counts as seen here. */
+/** A session that was shown in another window of this browser also counts as seen in this window. */
 function onStorage({ key }: StorageEvent): void {
   if (key === storageKey) save(readStored(), false);
 }
@@ -68,7 +68,7 @@ export function useUnseenSessions(
   }, [active, isKnown, projects]);
 }
 
-/** Whether a session finished its work while it was not shown, and was not opened since. */
+/** Whether a session finished its work while it was not shown, and has not been opened since. */
 export function useIsUnseen(sessionId: string): boolean {
   return useSyncExternalStore(subscribe, () => seenState().unseen.includes(sessionId));
 }

@@ -56,8 +56,8 @@ interface ApprovalPartsProps extends PartContext {
 }
 
 /**
- * A request, part by part. Each part is marked with `data-to-see`: nothing can be allowed before the end of each
- * marked part was on the screen.
+ * Shows a request, part by part. Each part has the attribute `data-to-see`: nothing can be allowed before the end of
+ * each such part has been on the screen.
  */
 export function ApprovalParts({ parts, ...around }: ApprovalPartsProps) {
   return parts.map((part) => (
@@ -76,12 +76,12 @@ export function ApprovalParts({ parts, ...around }: ApprovalPartsProps) {
   ));
 }
 
-/** A part that cannot be rendered, as JSON. */
+/** Shows a part that cannot be rendered as JSON. */
 function Undrawn({ of }: { of: unknown }) {
   return <LongText className={css.text} text={JSON.stringify(of, null, 2)} mustShowAll />;
 }
 
-/** The parts of an answered request, folded. */
+/** Shows the parts of an answered request, folded. */
 export function ApprovalFold({ approval }: { approval: ApprovalUpsert }) {
   const parts = approvalParts({ approval, call: undefined }, undefined);
   return (
@@ -102,7 +102,7 @@ function renderPart<K extends PartKind>(
   return partRenderers[kind](content, around);
 }
 
-/** An agent's text: rendered as Markdown, unless that could hide a part of the text. */
+/** Shows an agent's text: rendered as Markdown, or as plain text if Markdown could hide a part of the text. */
 export function AgentText({ text, label }: { text: string; label: string }) {
   return (
     <div className={css.text}>

@@ -3,7 +3,7 @@ import { Button } from '../look/controls.tsx';
 
 interface InPiecesProps<T> {
   of: readonly T[];
-  /** Number of entries shown at a time, so that the page stays responsive. */
+  /** The number of entries that are shown at a time, so that the page stays responsive. */
   most: number;
   /** The plural name of the entries. */
   name: string;
@@ -11,8 +11,8 @@ interface InPiecesProps<T> {
 }
 
 /**
- * A long list, a piece at a time. The button that shows more is marked with `data-to-see`: nothing can be allowed
- * while the button is there.
+ * Shows a long list step by step. The button that shows more entries has the attribute `data-to-see`: nothing can be
+ * allowed while the button is there.
  */
 export function InPieces<T>({ of, most, name, children }: InPiecesProps<T>) {
   const [count, setCount] = useState(most);

@@ -12,8 +12,8 @@ import { shortPath } from '../words/paths.ts';
 import { commandOf, commandWords, isQuestion, toolWords } from '../transcript/tool-words.ts';
 
 /**
- * The parts of a waiting request, in the order in which they are shown. The end of each part must have been on the
- * screen before anything can be allowed.
+ * The kinds of parts of a waiting request, in the order in which they are shown. Nothing can be allowed before the end
+ * of each part has been on the screen.
  */
 export const partKinds = [
   'askedBy',
@@ -31,7 +31,7 @@ export type PartKind = (typeof partKinds)[number];
 
 /** The content of each kind of part. */
 export interface PartContent {
-  /** Who asks, if not the agent itself. */
+  /** Who asks, if another than the agent itself asks. */
   askedBy: string;
   title: string;
   description: string;
@@ -40,12 +40,12 @@ export interface PartContent {
   command: string;
   plan: string;
   arguments: readonly Argument[];
-  /** The call's earlier values that differ from the request's. */
+  /** The call's earlier values, where they differ from the request's values. */
   changed: Partial<ShownCall>;
   form: true;
 }
 
-/** An argument of a call, with a word for its name if there is one. */
+/** An argument of a call; `word` replaces the argument's name on the page, if there is such a word. */
 export type Argument = readonly [name: string, value: unknown, word?: string];
 
 export type ApprovalPart = {
@@ -53,27 +53,27 @@ export type ApprovalPart = {
 }[PartKind];
 
 /**
- * The call that a request is about: from the request, else from the call itself. Undefined if the call is a question
- * with a form, because the form explains itself.
+ * Returns the call that a request is about, as the request describes it; if the request does not describe the call, the
+ * call itself. Returns undefined if the call is a question with a form, because the form explains itself.
  */
 function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
   const asked = approval.asked ?? call;
   return asked !== undefined && isQuestion(asked) && asksSomething(approval) ? undefined : asked;
 }
 
-/** Longer titles (characters) do not fit into a line. */
+/** The length of the longest title that fits into a line, in characters. */
 export const oneLine = 60;
 
 /** The line above a request that asks a question. */
 export const question = 'Question';
 
-/** The line above a request. */
+/** Returns the line above a request. */
 export function requestTitle(request: WaitingRequest, folder: string | undefined): string {
   const { approval } = request;
   const asked = askedCall(request);
   if (asked !== undefined) {
     const { verb, subject } = toolWords(asked, folder);
-    // The line needs no command, because the whole command is shown below it.
+    // The line need not contain the command, because the whole command is shown below the line.
     if (commandOf(asked) !== undefined) return `${verb} a command`;
     return `${verb} ${subject}`.trim();
   }
@@ -83,7 +83,7 @@ export function requestTitle(request: WaitingRequest, folder: string | undefined
   return approval.title;
 }
 
-/** The parts of a request. Together, the parts show everything that the person decides about. */
+/** Returns the parts of a request. Together, the parts show everything that the person decides about. */
 export function approvalParts(request: WaitingRequest, folder: string | undefined): ApprovalPart[] {
   const { approval, call } = request;
   const asked = askedCall(request);
@@ -124,7 +124,10 @@ function isTitleShown(
   return [command, `${verb} ${command}`].some((shown) => inOneLine(shown) === inOneLine(title));
 }
 
-/** The request's description, unless the description only names a file that is shown as a link. */
+/**
+ * Returns the request's description. Returns undefined if the description only contains the name of a file that is
+ * shown as a link.
+ */
 function descriptionOf(
   { description }: ApprovalUpsert,
   files: readonly ToolLocation[] | undefined,
@@ -138,13 +141,13 @@ function descriptionOf(
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Whether the request has a form to show, possibly one with only a title or description. */
+/** Whether the request has a form to show. Such a form may consist of only a title or a description. */
 function hasForm(approval: ApprovalUpsert): boolean {
   const { form, title } = approval;
   return asksSomething(approval) || Boolean(form?.description) || (form?.title ?? title) !== title;
 }
 
-/** The files of a call, without duplicate places. */
+/** Returns the files of a call, without duplicate positions. */
 function filesOf({ locations = [], diffs = [] }: ShownCall): ToolLocation[] | undefined {
   const places = new Map(
     locations.map(({ path, line }) =>
@@ -160,10 +163,10 @@ function planOf({ kind, toolArguments: { plan } }: ShownCall): string | undefine
   return kind === 'switch_mode' && typeof plan === 'string' && plan !== '' ? plan : undefined;
 }
 
-/** Whether other parts show the text of the argument with this name. */
+/** Returns whether other parts show the text of the argument with this name. */
 type ShownPredicate = (name: string, text: string) => boolean;
 
-/** The arguments that no other part shows. */
+/** Returns the arguments that no other part shows. */
 function remainingArguments(asked: ShownCall): Argument[] | undefined {
   const left = withoutShown(asked.toolArguments, '', shownElsewhere(asked));
   const rest = Object.entries(left ?? {});
@@ -175,19 +178,22 @@ function remainingArguments(asked: ShownCall): Argument[] | undefined {
   });
 }
 
-/** Words for the arguments of agents' tools that run commands; any other name is shown as it is. */
+/** Words that replace the names of arguments of agents' tools that run commands. Any other name is shown as it is. */
 const commandArguments: Partial<Record<string, string>> = {
   description: 'Purpose',
   run_in_background: 'In the background',
 };
 
-/** Names of arguments that are shown as a change: its file, its whole text, its old or new text, its diff. */
+/** Names of arguments that are shown as a change: the change's file, its whole text, its old or new text, its diff. */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
 const wholeName = /^(?:content|file_text|new_?source)$/i;
 const pieceName = /^(old|new)_?(?:string|text)$/i;
 const diffName = /^(?:diff|patch)$/i;
 
-/** Compares both names and texts: another argument may have the same text with another meaning. */
+/**
+ * Returns a predicate that compares both names and texts, because another argument may have the same text with another
+ * meaning.
+ */
 function shownElsewhere(asked: ShownCall): ShownPredicate {
   const { diffs = [], locations = [] } = asked;
   const commands = new Set(commandWords(asked));
@@ -212,13 +218,13 @@ function shownElsewhere(asked: ShownCall): ShownPredicate {
   };
 }
 
-/** The old and new lines of a change, in the format of `linesIn`; `gap` stands for omitted unchanged lines. */
+/** The old and the new lines of a change, in the format of `linesIn`. `gap` replaces omitted unchanged lines. */
 interface Sides {
   old: string;
   new: string;
 }
 
-/** Stands for omitted unchanged lines, so that no text matches across the gap. */
+/** Replaces omitted unchanged lines, so that no text matches across the gap. */
 const gap = '\0';
 
 const sideOf = (diff: FileDiff, without: 'added' | 'removed'): string =>
@@ -227,7 +233,7 @@ const sideOf = (diff: FileDiff, without: 'added' | 'removed'): string =>
     .map(({ kind, text }) => (kind === 'gap' ? gap : `\n${text}\n`))
     .join('');
 
-/** Puts each line between two line breaks, so that only whole lines match. */
+/** Returns the text with each line between two line breaks, so that only whole lines match. */
 const linesIn = (text: string): string =>
   text
     .replace(/\n$/, '')
@@ -258,7 +264,10 @@ function isDiffOf(change: Sides, text: string): boolean {
   });
 }
 
-/** The value of the argument or field `name` without the texts that other parts show; undefined if nothing is left. */
+/**
+ * Returns the value of the argument or field `name` without the texts that other parts show; undefined if nothing is
+ * left.
+ */
 function withoutShown(value: unknown, name: string, isShown: ShownPredicate): unknown {
   if (typeof value === 'string') return isShown(name, value) ? undefined : value;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,6 +1,6 @@
 import { hasHidden } from '@liminal/protocol';
 
-/** Longer Markdown (characters) is rendered in several steps. */
+/** The length of the longest Markdown that is rendered in one step, in characters. */
 const longest = 20_000;
 
 /**

@@ -7,7 +7,7 @@ import controls from '../look/controls.module.css';
 import { useMediaQuery } from '../look/use-media-query.ts';
 import menu from '../look/menu.module.css';
 
-/** Chooses files to attach; on a phone it can also take a photo. */
+/** A button that chooses files to attach. On a phone, the button can also take a photo. */
 export function AttachButton({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const picker = useRef<HTMLInputElement>(null);
   const camera = useRef<HTMLInputElement>(null);
@@ -63,7 +63,7 @@ interface FileInputProps {
   isCamera?: boolean;
 }
 
-/** The browser's file input. The input is hidden; a press on the page's own button opens it. */
+/** The browser's file input, hidden. A press on the page's own button opens the input. */
 function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
   const kind = isCamera
     ? ({ accept: 'image/*', capture: 'environment' } as const)
@@ -77,7 +77,7 @@ function FileInput({ input, onFiles, isCamera = false }: FileInputProps) {
       {...kind}
       onChange={({ currentTarget }) => {
         onFiles([...(currentTarget.files ?? [])]);
-        // Clear the input: otherwise choosing the same file again would cause no change event.
+        // Clear the input: otherwise, if the same file is chosen again, the browser would send no change event.
         currentTarget.value = '';
       }}
     />

@@ -13,7 +13,7 @@ import { labelOf } from '../words/label.ts';
 
 interface AttachedFilesProps {
   attachments: Attachments;
-  /** Whether the message is sent as soon as all files are read. */
+  /** Whether the message will be sent as soon as all files are read. */
   sendsWhenReady: boolean;
   onRemove: () => void;
 }
@@ -25,7 +25,7 @@ export function AttachedFiles({ attachments, sendsWhenReady, onRemove }: Attache
     onRemove();
     attachments.remove(one);
   };
-  // Problems are shown outside the list, because a person may have to scroll the list to see them.
+  // Problems are shown outside the list, because a person might have to scroll the list to see them.
   const refused = [...list, ...incoming].filter(({ problem }) => problem !== undefined);
   const removeRefused = () => {
     for (const one of refused) remove(one);

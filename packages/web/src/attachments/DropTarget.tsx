@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import css from './DropTarget.module.css';
 
 /**
- * Takes files that are dropped anywhere on the page, or pasted outside of another field, while its session is shown.
- * Shows a hint while files are dragged.
+ * Accepts files that are dropped anywhere on the page, or pasted outside of other fields than the message field, while
+ * the session is shown. Shows a hint while files are dragged.
  */
 export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [isOver, setOver] = useState(false);
@@ -13,7 +13,7 @@ export function DropTarget({ onFiles }: { onFiles: (files: readonly File[]) => v
     const { signal } = listening;
     const onDragOver = (event: DragEvent) => {
       if (!hasFiles(event.dataTransfer)) return;
-      // Prevents the browser from opening the file in place of the page.
+      // Prevent the browser from opening the file in place of the page.
       event.preventDefault();
       const canTake = !isDialogOpen();
       if (event.dataTransfer !== null) event.dataTransfer.dropEffect = canTake ? 'copy' : 'none';
@@ -64,8 +64,8 @@ function isDialogOpen(): boolean {
 }
 
 /**
- * The pasted files; none if there is also text. If an office program adds a picture to a copied text or table, the
- * person means the text.
+ * Returns the pasted files; none if the clipboard also contains text. Office programs add a picture to a copied text or
+ * table, but the person means the text.
  */
 function pastedFiles({ clipboardData }: ClipboardEvent): File[] {
   if (clipboardData === null) return [];

@@ -9,14 +9,14 @@ import css from './FileChip.module.css';
 import { saveFile } from './use-file.ts';
 
 interface FileChipProps {
-  /** The name of the file: `blob:…` in the blob store, or `local:…` on this device. */
+  /** The address of the file: `blob:…` in the blob store, or `local:…` on this device. */
   uri: string;
   name: string;
   size: number | undefined;
   isAudio: boolean;
 }
 
-/** A file of a message; a press downloads it. */
+/** A file in a message. A press downloads the file. */
 export function FileChip({ uri, name, size, isAudio }: FileChipProps) {
   const { files } = useClient();
   const [problem, setProblem] = useState<string>();

@@ -16,7 +16,7 @@ interface FileImageProps {
   className?: string | undefined;
 }
 
-/** A small image of a message; a press shows it large. */
+/** A small image in a message. A press shows the image large. */
 export function FileImage({ block, className }: FileImageProps) {
   const [isOpen, setOpen] = useState(false);
   const file = useFile(fileUri(block));
@@ -55,7 +55,7 @@ export function FileImage({ block, className }: FileImageProps) {
   );
 }
 
-/** The image's name to show, since `name` may be an address. */
+/** Returns a name that can be shown for the image: `name` may be an address. */
 export function imageName({ name }: ImageBlock): string {
   return name === undefined ? 'Image' : baseName(name);
 }

@@ -12,7 +12,7 @@ interface ImageViewProps {
   onClose: () => void;
 }
 
-/** An image as large as the page allows. */
+/** Shows an image as large as the page allows. */
 export function ImageView({ src, name, size, onClose }: ImageViewProps) {
   const label = labelOf(name);
   return (

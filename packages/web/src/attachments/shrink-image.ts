@@ -1,15 +1,16 @@
 /**
- * Limits of an image: models see no more pixels than this (longer side), and some reject more bytes (5 MiB in base64).
+ * The limits of an image. Models see no more pixels than this on the longer side, and some models reject more bytes (5
+ * MiB in base64).
  */
 const most = { side: 2000, bytes: (5 * 1024 * 1024 * 3) / 4 };
 
-/** Types that language models read. */
+/** The image types that language models read. */
 const common = /^image\/(png|jpeg|gif|webp)$/;
 
 /**
- * Returns the image with at most 2000 pixels and 3.75 MiB, in a type that models read. Returns the file unchanged if
- * it is already within these limits, or if the browser cannot draw it. Keeps the type if models read it and the
- * result is small enough.
+ * Returns the image with at most 2000 pixels on the longer side and 3.75 MiB, in a type that models read. Returns the
+ * file unchanged if it is already within these limits, or if the browser cannot draw it. Keeps the image's type if
+ * models read that type and the result is small enough.
  */
 export async function shrinkImage(file: Blob): Promise<Blob> {
   if (!file.type.startsWith('image/') || file.type === 'image/svg+xml') return file;
@@ -22,7 +23,7 @@ export async function shrinkImage(file: Blob): Promise<Blob> {
     const drawn = drawScaled(image, scale);
     const same = await encode(drawn, type);
     const small = same.size > most.bytes ? await encode(drawn, 'image/jpeg') : same;
-    // Redrawing can enlarge a file: keep the original if it was small enough.
+    // Redrawing can enlarge a file, so keep the original if it was small enough.
     return scale === 1 && common.test(file.type) && small.size >= file.size ? file : small;
   } finally {
     image.close();
@@ -49,7 +50,7 @@ function encode(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
   });
 }
 
-/** JPEG has no transparency: transparent pixels would become black. */
+/** Paints white below the picture: JPEG has no transparency, and transparent pixels would become black. */
 function paintWhiteBelow(canvas: HTMLCanvasElement): void {
   const context = canvas.getContext('2d');
   if (context === null) return;

@@ -9,13 +9,13 @@ import { type Recipient, whyNotSent, fileInfo } from './why-not-sent.ts';
 /** An attachment of a message that is being written. */
 export interface Attachment {
   block: ContentBlock;
-  /** The state of the upload; undefined if no upload is needed. */
+  /** The state of the upload; undefined if the attachment needs no upload. */
   upload: Upload | undefined;
-  /** Why the attachment cannot be sent. */
+  /** The reason why the attachment cannot be sent; undefined if it can be sent. */
   problem: string | undefined;
 }
 
-/** A chosen file that is being read, or could not be read (`problem`). */
+/** A chosen file that is being read, or that could not be read (`problem`). */
 export interface Incoming {
   id: number;
   name: string;
@@ -42,8 +42,8 @@ export interface Attachments {
 }
 
 /**
- * The attachments of a session's draft. Attachments are uploaded at once, and stored like the draft's text. `onAdd`
- * is called when something is attached.
+ * Returns the attachments of a session's draft. Attachments are uploaded at once, and are stored like the draft's text.
+ * `onAdd` is called when something is attached.
  */
 export function useAttachments(
   sessionId: string,
@@ -113,7 +113,7 @@ export function useAttachments(
 
 type Change = ReturnType<typeof useDraftBlocks>[1];
 
-/** Files that are being read into the draft, and files that could not be read. */
+/** Returns the files that are being read into the draft, and the files that could not be read. */
 function useIncoming(change: Change) {
   const { files } = useClient();
   const [incoming, setIncoming] = useState<readonly Incoming[]>([]);
@@ -141,7 +141,7 @@ function useIncoming(change: Change) {
       const { current } = reading;
       const more = chosen.map((file) => ({ file, of: { id: ++current.count, name: file.name } }));
       setIncoming((held) => [...held, ...more.map(({ of }) => of)]);
-      // Attach one file after the other: the files keep their order, and only one photo at a time is drawn.
+      // Attach one file after the other: this keeps the order of the files, and only one photo at a time is drawn.
       for (const { file, of } of more) current.last = current.last.then(() => attach(file, of));
     },
     [attach],
@@ -149,7 +149,7 @@ function useIncoming(change: Change) {
   return { incoming, read, dismiss };
 }
 
-/** Stores a file on this device and returns the block that names the file. Rejects if the file cannot be read. */
+/** Stores a file on this device and returns the block that refers to the file. Rejects if the file cannot be read. */
 async function attachFile(file: File, files: Files): Promise<ContentBlock> {
   const small = await shrinkImage(file).catch(() => file);
   const name = attachedName(file, small);
@@ -160,15 +160,15 @@ async function attachFile(file: File, files: Files): Promise<ContentBlock> {
   return withUri(block, await files.store(new Blob([bytes], { type })));
 }
 
-/** The file's name; if the image's type was changed, with the extension of the new type. */
+/** Returns the file's name; if the image's type was changed, the name has the extension of the new type. */
 function attachedName({ name, type }: File, small: Blob): string {
   if (small.type === type) return name;
   return `${name.replace(/\.\w+$/, '')}.${small.type.replace(/^image\//, '').replace('jpeg', 'jpg')}`;
 }
 
 /**
- * The block for a file that is too large. The file's bytes are neither read nor stored: the page shows only its name
- * and size.
+ * Returns the block for a file that is too large. The file's bytes are neither read nor stored: the page shows only the
+ * file's name and size.
  */
 function tooLarge({ type, size }: File, name: string): ContentBlock {
   const mimeType = type === '' ? 'application/octet-stream' : type;

@@ -3,13 +3,16 @@ import { useClient, useConnection } from '@liminal/client/react';
 import { useEffect, useState } from 'react';
 import { fileNameOf } from '../words/label.ts';
 
-/** A file to show: an address that is valid as long as the component, or the error. */
+/** A file to show: an address that is valid while the component is mounted, or the error. */
 export interface ShownFile {
   url?: string;
   problem?: string;
 }
 
-/** The file of a block, by its name (`blob:…` or `local:…`); empty while it is being read. */
+/**
+ * Returns the file of a block, found by the block's address (`blob:…` or `local:…`); empty while the file is being
+ * read.
+ */
 export function useFile(uri: string | undefined): ShownFile {
   const { files } = useClient();
   const isConnected = useConnection().state === 'open';
@@ -37,7 +40,8 @@ export function useFile(uri: string | undefined): ShownFile {
 
   const hasFailed = shown.problem !== undefined;
   useEffect(() => {
-    // Try again at a new connection, because the file may have failed while the server could not be reached.
+    // Try again after a reconnect, because reading the file may have failed only because the server could not be
+    // reached.
     if (isConnected && hasFailed) setAttempt((before) => before + 1);
     // oxlint-disable-next-line react/exhaustive-deps -- once for each connection, not for each failure
   }, [isConnected]);
@@ -47,10 +51,10 @@ export function useFile(uri: string | undefined): ShownFile {
 /** Saves a file as a download. */
 export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a');
-  // Without the file's type, so that the browser never shows the file as a page of our origin.
+  // Leave out the file's type, so that the browser never shows the file as a page of our origin.
   link.href = URL.createObjectURL(new Blob([file]));
   link.download = fileNameOf(name);
   link.click();
-  // The browser reads the address only after the click.
+  // The browser reads the address only after the click, so revoke the address later.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -14,7 +14,7 @@ const accepts = { image: ['image/png'], audio: [], resource: [] };
 const agent = { name: 'Agent', accepts };
 
 describe('an attachment', () => {
-  it('can be sent if the agent accepts its type, or has not reported types yet', () => {
+  it('an attachment can be sent if the agent accepts its type, or has not reported types yet', () => {
     const pdf: ContentBlock = {
       type: 'resource',
       resource: { uri: 'local:2', mimeType: 'application/pdf', name: 'a.pdf', size: 9 },
@@ -27,7 +27,7 @@ describe('an attachment', () => {
     expect(whyNotSent([pdf], { name: 'Agent', accepts: undefined })).toEqual([undefined]);
   });
 
-  it('cannot be sent beyond the limit of files', () => {
+  it('attachments beyond the limit for the number of files cannot be sent', () => {
     const why = whyNotSent(
       Array.from({ length: blocksMax + 1 }, () => image(1)),
       agent,
@@ -36,7 +36,7 @@ describe('an attachment', () => {
     expect(why[blocksMax]).toMatch(/^20 attachments at most/);
   });
 
-  it('cannot be sent if it is empty, or too large alone or with the others', () => {
+  it('an attachment cannot be sent if it is empty, too large by itself, or too large together with the others', () => {
     const sizes = [0, blobMax, blobMax + 1, 9 * MiB, 2 * MiB];
     expect(whyNotSent(sizes.map(image), agent)).toEqual([
       'This file is empty. Remove it.',
@@ -47,7 +47,7 @@ describe('an attachment', () => {
     ]);
   });
 
-  it('can be sent without a size, like a link', () => {
+  it('an attachment without a size, such as a link, can be sent', () => {
     const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
     expect(whyNotSent([link], agent)).toEqual([undefined]);
   });

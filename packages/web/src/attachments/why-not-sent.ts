@@ -8,13 +8,16 @@ import {
   whyTooLarge,
 } from '@liminal/protocol';
 
-/** The agent that a message is for, and the content types that it accepts, if reported. */
+/** The agent that receives a message, and the content types that the agent accepts, if it has reported them. */
 export interface Recipient {
   name: string;
   accepts: AcceptedContent | undefined;
 }
 
-/** Why each attachment of a message cannot be sent, in a sentence; undefined for those that can. */
+/**
+ * Returns for each attachment of a message why it cannot be sent, as a sentence; undefined for an attachment that can
+ * be sent.
+ */
 export function whyNotSent(
   blocks: readonly ContentBlock[],
   { name, accepts }: Recipient,
@@ -35,7 +38,7 @@ export function whyNotSent(
   });
 }
 
-/** The attachment's name, type and size (bytes) as shown to people. */
+/** Returns the attachment's name, type and size (bytes) as the page shows them. */
 export function fileInfo(block: ContentBlock): {
   name: string | undefined;
   mimeType: string | undefined;

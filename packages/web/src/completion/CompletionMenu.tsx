@@ -11,7 +11,7 @@ interface CompletionMenuProps<T> {
   note?: ReactNode;
 }
 
-/** Completions above the composer. The focus stays in the text field; Enter takes the selected option. */
+/** Lists completions above the composer. The focus stays in the text field; Enter takes the selected option. */
 export function CompletionMenu<T>({ completion, name, show, note }: CompletionMenuProps<T>) {
   const { id, matches, active, pick } = completion;
   const list = useRef<HTMLDivElement>(null);

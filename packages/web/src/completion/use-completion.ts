@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useId, useState } from 'react';
 
-/** How a person picked a completion: with the pointer, or with a key. */
+/** How a person chose a completion: with the pointer, or with a key. */
 export type PickedBy = 'press' | 'Enter' | 'Tab';
 
-/** The completions of the text that is being typed in a field. */
+/** The completions for the text that is being typed in a field. */
 export interface Completion<T> {
-  /** The list's element id; its options append `-0`, `-1` … */
+  /** The list's element id. The ids of the options end with `-0`, `-1` … */
   id: string;
   /** Whether there is something to show, and Escape has not closed the menu. */
   isOpen: boolean;
@@ -20,17 +20,21 @@ export interface Completion<T> {
 interface CompletionOptions<T> {
   matches: readonly T[];
   /**
-   * Identifies the typed text: after Escape the menu stays closed until this changes. Undefined if nothing is typed.
+   * Identifies the typed text: after Escape, the menu stays closed until this value changes. Undefined if nothing is
+   * typed.
    */
   typed: string | number | undefined;
   /** Whether there is a note to show beside the matches. */
   hasNote?: boolean;
   onPick: (match: T, chosen: PickedBy) => void;
-  /** Whether a match is already typed in full, so that Enter sends the message instead of taking the match. */
+  /** Whether a match is already typed completely, so that Enter sends the message instead of taking the match. */
   isWritten?: (match: T) => boolean;
 }
 
-/** Completions that are chosen by keys: arrows select, Enter and Tab take, Escape closes. */
+/**
+ * Returns completions that a person chooses with keys: the arrow keys select, Enter and Tab take the selected match,
+ * Escape closes the menu.
+ */
 export function useCompletion<T>(options: CompletionOptions<T>): Completion<T> {
   const { matches, typed, hasNote = false, onPick, isWritten } = options;
   const id = useId();

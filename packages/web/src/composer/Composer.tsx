@@ -32,7 +32,7 @@ interface ComposerProps {
   /** Sends the message, with its attachments. */
   onSend: (message: string) => void;
   /**
-   * Sends the message into the running turn. Undefined if no turn runs, or if the agent takes no messages during a
+   * Sends the message into the running turn. Undefined if no turn runs, or if the agent accepts no messages during a
    * turn.
    */
   onSteer: ((message: string) => void) | undefined;
@@ -47,15 +47,16 @@ interface ComposerProps {
    * message.
    */
   onRecall: Recall;
-  /** Asks whether to take the last message back. */
+  /** Asks the person whether to take the last message back. */
   onTakeBack: () => void;
   running: boolean;
 }
 
 /**
- * The message field. Enter sends (or queues, while the agent is busy; with the command key it steers). Shift+Enter
- * begins a new line, and so does Enter after a backslash. On a phone Enter begins a new line, and the button sends.
- * Shift+Tab changes the mode, and two presses of Escape in an empty field offer to take the last message back.
+ * The message field. Enter sends the message (while the agent is busy, Enter queues it, and Enter with the command key
+ * steers). Shift+Enter begins a new line, and so does Enter after a backslash. On a phone, Enter begins a new line, and
+ * the button sends. Shift+Tab changes the mode. Two presses of Escape in an empty field offer to take the last message
+ * back.
  */
 export function Composer(props: ComposerProps) {
   const { draft, onDraft, attachments, onSend, onSteer, onConfig } = props;
@@ -80,12 +81,15 @@ export function Composer(props: ComposerProps) {
   const hasWords = draft.trim() !== '' || pasted.texts.length > 0;
   const hasFiles = attachments.list.length + attachments.incoming.length > 0;
   /**
-   * Whether the draft consists only of typed text: clearing the field would not remove attachments and pasted texts.
+   * Whether the draft consists only of typed text. Otherwise, clearing the field would not remove attachments and
+   * pasted texts.
    */
   const isBare = !hasFiles && pasted.texts.length === 0;
   const isEmpty = !hasWords && !hasFiles;
   const canSend = attachments.canSend && (hasWords || attachments.list.length > 0);
-  /** The send button that was pressed while files were still being read: the message is sent once they are read. */
+  /**
+   * The send button that was pressed while files were still being read. The message is sent when the files are read.
+   */
   const [pressed, setPressed] = useState<SendMode>();
 
   const send = (way: SendMode = 'send') => {
@@ -96,8 +100,8 @@ export function Composer(props: ComposerProps) {
     onDraft('');
     field.current?.focus();
   };
-  // Waits while an unreadable file is listed, so that the message is sent without that file only after the person
-  // removes it.
+  // While a file that could not be read is listed, wait: the message is sent without that file only after the person
+  // has removed it.
   const isDue = pressed !== undefined && attachments.incoming.length === 0;
   const sendDue = useEffectEvent(() => send(pressed));
   useEffect(() => {
@@ -186,7 +190,10 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** Whether Enter was pressed in an empty field: with a keyboard it neither sends nor begins a new line. */
+/**
+ * Whether Enter was pressed in an empty field. With a keyboard, this Enter neither sends a message nor begins a new
+ * line.
+ */
 function isLoneBreak(before: string, now: string): boolean {
   return before === '' && now === '\n' && !isTouch();
 }
@@ -212,8 +219,8 @@ interface ButtonsProps extends ComposerProps {
 }
 
 /**
- * Stops the running turn, or sends a message into or after that turn. Each button has its place from the start, so that
- * typing the first letter moves no button.
+ * The buttons that stop the running turn, or send a message into the turn or after it. Each button has a fixed
+ * position, so that typing the first letter moves no button.
  */
 function Buttons(props: ButtonsProps) {
   const { running, onStop, onSteer, attachments, isEmpty, canSend, send } = props;
@@ -268,7 +275,7 @@ function placeholderFor(agentName: string, info: SessionInfo | undefined, width:
   return `Message ${agentName}, ${offers.join(', ')}`;
 }
 
-/** The menu of slash commands: open while the first word of the message is being typed. */
+/** Returns the menu of slash commands, which is open while the first word of the message is being typed. */
 function useCommands({ draft, onDraft, info }: ComposerProps): Completion<AgentCommand> {
   const prefix = commandPrefix(draft);
   return useCompletion({

@@ -24,7 +24,7 @@ interface ConfigSelectProps {
   isNested: boolean;
 }
 
-/** One setting. A choice is shown at once, and undone if the agent refuses it. */
+/** One setting. The page shows a choice at once, and undoes it if the agent refuses it. */
 export function ConfigSelect({ option, onChange, isNested }: ConfigSelectProps) {
   const [wanted, setWanted] = useState<{ value: string; instead: string }>();
   const { currentValue } = option;
@@ -39,7 +39,7 @@ export function ConfigSelect({ option, onChange, isNested }: ConfigSelectProps) 
   return needsSearch(option) ? <LongSelect {...shared} /> : <ShortSelect {...shared} />;
 }
 
-/** The agent may report the new setting up to this long (ms) after the response to the request. */
+/** The agent may report the new setting up to this long after the response to the request, in ms. */
 const settling = 500;
 
 interface ChoiceSelectProps {
@@ -51,7 +51,7 @@ interface ChoiceSelectProps {
   isNested: boolean;
 }
 
-/** The state of a select’s menu, which a slash command can also open. */
+/** Returns the state of a select’s menu, which a slash command can also open. */
 function useSelectLayer({ option, isNested }: ChoiceSelectProps) {
   const layer = useMenuLayer();
   const { onOpenChange } = layer;
@@ -115,7 +115,7 @@ function LongSelect(props: ChoiceSelectProps) {
   const layer = useSelectLayer(props);
   const [typed, setTyped] = useState('');
   const listed = option.options.find((choice) => choice.value === value);
-  // A typed value is its own name until the agent lists the value.
+  // A typed value is shown as it is until the agent lists the value with a name.
   const chosen = listed ?? (value === '' ? null : { value, name: value });
   const hasNone = option.options.length === 0;
   return (
@@ -195,7 +195,7 @@ const icons: Record<string, typeof Brain> = {
   thought_level: Brain,
 };
 
-/** The value, with its option's name unless the value is clear without the name. */
+/** Shows the value, and the option's name unless the value is clear without the name. */
 function Face({ option, children }: { option: ConfigOption; children: ReactNode }) {
   const { category = '' } = option;
   const Icon = Object.hasOwn(icons, category) ? icons[category] : undefined;

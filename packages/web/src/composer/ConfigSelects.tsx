@@ -21,7 +21,7 @@ interface ConfigSelectsProps {
   onChange: (id: string, value: string) => Promise<void>;
 }
 
-/** How many options fit into the bar; one button opens the others. */
+/** Returns how many options fit into the bar. One button opens the other options. */
 function roomFor(width: BarWidth, isBusy: boolean): number {
   if (width === 'tiny' && isBusy) return 0;
   if (width === 'tiny' || width === 'narrow') return 1;
@@ -29,8 +29,8 @@ function roomFor(width: BarWidth, isBusy: boolean): number {
 }
 
 /**
- * Splits the options into the options in the bar and all others. If only one option fits into the bar, it is the
- * mode.
+ * Splits the options into those that are shown in the bar and all others. If only one option fits into the bar, it is
+ * the mode.
  */
 function divide(
   options: ConfigOption[],
@@ -43,8 +43,8 @@ function divide(
 }
 
 /**
- * The settings of a session that its agent offers, such as model, permission mode and thinking. Memoized, so that
- * typing in the composer does not render the settings again.
+ * The settings that a session's agent offers, such as model, permission mode and thinking. The component is memoized,
+ * so that typing in the composer does not render the settings again.
  */
 export const ConfigSelects = memo(function ConfigSelects(props: ConfigSelectsProps) {
   const { options, width, isBusy, isLastKnown, onChange } = props;

@@ -6,8 +6,9 @@ import { count } from '../words/amounts.ts';
 import css from './Composer.module.css';
 
 /**
- * The text that the field shows: the draft, or only its start, read-only, if laying out the whole draft would freeze
- * the page. `onPastedText` is called first with each pasted text, and returns whether it has taken the text.
+ * Returns the text that the field shows: the draft, or only its start, read-only, if laying out the whole draft would
+ * freeze the page. `onPastedText` is called first with each pasted text, and returns whether the text is kept outside
+ * the field.
  */
 export function useLongDraft(
   draft: string,
@@ -22,7 +23,7 @@ export function useLongDraft(
     const { selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData.getData('text/plain');
     const next = `${draft.slice(0, selectionStart)}${pasted}${draft.slice(selectionEnd)}`;
-    // Set the draft here: the browser would lay out the whole paste before the page could cut it.
+    // Set the draft here: otherwise the browser would lay out the whole pasted text before the page could cut it.
     if (isCut || pasted === '' || !isSlowBlock(next, slowLettersToEdit)) return;
     event.preventDefault();
     onDraft(next);

@@ -8,20 +8,23 @@ import { PiecedText } from '../look/PiecedText.tsx';
 import { focusComposer } from './focus-composer.ts';
 import css from './PastedTexts.module.css';
 
-/** A pasted text of so many characters or more is kept outside the field, because it would make typing slow. */
+/**
+ * A pasted text of at least this many characters is kept outside the field, because in the field it would make typing
+ * slow.
+ */
 const long = 4_000;
 
-/** Long texts that were pasted into a message. The pasted texts are sent unchanged, after the text of the field. */
+/** The long texts that were pasted into a message. They are sent unchanged, after the text of the field. */
 export interface Pasted {
   texts: readonly string[];
   remove: (index: number) => void;
-  /** Takes the paste if its text is long. */
+  /** Keeps the pasted text outside the field if it is long. */
   onPaste: (event: ClipboardEvent) => void;
   /** Returns the message with all pasted texts, and removes them. */
   take: (message: string) => string;
 }
 
-/** The pasted texts of a session's draft, stored like its text. */
+/** Returns the pasted texts of a session's draft, which are stored like the draft's text. */
 export function usePasted(sessionId: string): Pasted {
   const [kept, keep] = useDraft(`${sessionId} pasted`);
   return useMemo(() => {
@@ -47,12 +50,12 @@ export function usePasted(sessionId: string): Pasted {
 
 interface PastedTextsProps {
   pasted: Pasted;
-  /** The text of the field. */
+  /** The text in the field. */
   draft: string;
   onDraft: (text: string) => void;
 }
 
-/** The pasted texts of the message: each can be read, put into the field, and removed. */
+/** Lists the pasted texts of the message. Each can be read, moved into the field, and removed. */
 export function PastedTexts({ pasted, draft, onDraft }: PastedTextsProps) {
   const { texts, remove } = pasted;
   const [shown, show] = useState<number>();
@@ -105,7 +108,10 @@ export function PastedTexts({ pasted, draft, onDraft }: PastedTextsProps) {
   );
 }
 
-/** The length of a text for people, for example `3,000 lines`; a text of one line is counted in characters. */
+/**
+ * Returns the length of a text as people read it, for example `3,000 lines`. A text of one line is counted in
+ * characters.
+ */
 function amountOf(text: string): string {
   const lines = text.trimEnd().split('\n').length;
   const [amount, unit] = lines > 1 ? [lines, 'line'] : [text.length, 'character'];

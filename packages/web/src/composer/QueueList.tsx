@@ -15,18 +15,18 @@ interface QueueListProps {
   queue: readonly QueuedMessage[];
   onEdit: (turnId: string, message: string) => void;
   onRemove: (turnId: string) => void;
-  /** Moves a message before another message, or to the end. */
+  /** Moves a message before another message, or, without `before`, to the end. */
   onMove: (turnId: string, before?: string) => void;
-  /** Steers the message into the running turn, or makes it the next message. */
+  /** Steers the message into the running turn, or, if the agent cannot be steered, makes it the next message. */
   onNow: (turnId: string) => void;
-  /** Whether the agent takes messages during a turn. */
+  /** Whether the agent accepts messages during a turn. */
   canSteer: boolean;
-  /** Whether a person has stopped a turn: nothing is sent until the queue is resumed. */
+  /** Whether a person has stopped a turn: no message is sent until the person resumes the queue. */
   isPaused: boolean;
   onResume: () => void;
 }
 
-/** The queued messages; each can be edited, moved, sent at once or removed. */
+/** The list of queued messages. Each message can be edited, moved, sent at once or removed. */
 export function QueueList(props: QueueListProps) {
   const { queue, onEdit, onRemove, onMove, onNow, canSteer, isPaused, onResume } = props;
   const keepFocus = useRestoredFocus(queue);
@@ -75,7 +75,7 @@ function nowWords(canSteer: boolean, isPaused: boolean): Words {
   return { label: 'Move to front', title: 'Send it next' };
 }
 
-/** Shows that the queue is paused, with a button to resume it. */
+/** Reports that the queue is paused, with a button that resumes the queue. */
 function Paused({ onResume }: { onResume: () => void }) {
   return (
     <div className={css.paused} role="status">
@@ -98,8 +98,8 @@ function Paused({ onResume }: { onResume: () => void }) {
 }
 
 /**
- * Returns a function that must be called before a message is moved. Focuses the same control again after the queue
- * has changed, because a control that moves loses the focus.
+ * Returns a function that must be called before a message is moved. After the queue has changed, the same control is
+ * focused again, because a control that moves loses the focus.
  */
 function useRestoredFocus(queue: readonly QueuedMessage[]): () => void {
   const focused = useRef<Element>(null);
@@ -117,11 +117,11 @@ interface QueuedProps {
   queued: QueuedMessage;
   onEdit: (message: string) => void;
   onRemove: () => void;
-  /** Undefined if the message is the first one. */
+  /** Moves the message up; undefined if it is the first. */
   onUp: (() => void) | undefined;
-  /** Undefined if the message is the last one. */
+  /** Moves the message down; undefined if it is the last. */
   onDown: (() => void) | undefined;
-  /** Undefined if the message is already the next one to be sent. */
+  /** Sends the message next; undefined if the message is already the next. */
   onNow: (() => void) | undefined;
   now: Words;
 }
@@ -211,7 +211,7 @@ function Queued({ queued, onEdit, onRemove, onUp, onDown, onNow, now }: QueuedPr
   );
 }
 
-/** The function that moves a message when Alt and an arrow key are pressed; undefined for any other key. */
+/** Returns the function that moves a message when Alt and an arrow key are pressed; undefined for any other key. */
 function moveBy(
   { altKey: isAlt, ctrlKey, metaKey, key }: KeyboardEvent,
   { onUp, onDown }: Pick<QueuedProps, 'onUp' | 'onDown'>,
@@ -225,7 +225,7 @@ interface EditorProps {
   message: string;
   /** Whether the message may have no text, because it has attachments. */
   mayBeEmpty: boolean;
-  /** Called without a message if nothing is changed. */
+  /** Called with the changed message, or without an argument if nothing has changed. */
   onDone: (message?: string) => void;
 }
 

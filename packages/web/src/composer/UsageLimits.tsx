@@ -2,10 +2,10 @@ import type { UsageLimit } from '@liminal/protocol';
 import { moment } from '../words/time.ts';
 import css from './UsageLimits.module.css';
 
-/** From this share on (percent), a limit counts as nearly used up. */
+/** From this share on, in percent, a limit is shown as nearly used up. */
 const nearlyUsed = 80;
 
-/** How much of each usage limit of the agent's account is used, and when the limit resets. */
+/** Shows how much of each usage limit of the agent's account is used, and when the limit resets. */
 export function UsageLimits({ limits = [] }: { limits: readonly UsageLimit[] | undefined }) {
   const shownLimits = limits.filter(hasValue);
   if (shownLimits.length === 0) return null;

@@ -2,10 +2,10 @@ import type { Usage } from '@liminal/protocol';
 import { dollars, tokens } from '../words/amounts.ts';
 import css from './UsageMeter.module.css';
 
-/** From this share on, the context counts as nearly full. */
+/** From this share on, the context is shown as nearly full. */
 const nearlyFull = 0.8;
 
-/** How full the agent's context is, and what the session has cost. */
+/** Shows how full the agent's context is, and what the session has cost. */
 export function UsageMeter({ usage }: { usage: Usage | undefined }) {
   if (usage === undefined) return null;
   const { contextTokens, contextWindow, costUsd } = usage;

@@ -6,21 +6,21 @@ const commands = ['compact', 'clear', 'context', 'pr-comments'].map((name) => ({
   description: '',
 }));
 
-it('a command is a slash and one word at the start of the message', () => {
+it('the start of a message is a command if it is a slash and one word', () => {
   expect(commandPrefix('/')).toBe('');
   expect(commandPrefix('/co')).toBe('co');
   expect(commandPrefix('/co now')).toBeUndefined();
   expect(commandPrefix('see /co')).toBeUndefined();
 });
 
-it('names that begin with the text come before names that contain it', () => {
+it('commands whose names begin with the typed text come before commands whose names contain it', () => {
   const names = (prefix: string) => matchCommands(commands, prefix).map((command) => command.name);
   expect(names('CO')).toEqual(['compact', 'context', 'pr-comments']);
   expect(names('')).toHaveLength(4);
   expect(names('x-y')).toEqual([]);
 });
 
-it('a typed command shows its hint until its argument is typed', () => {
+it('a typed command shows its hint until the person types an argument', () => {
   const hinted = [{ name: 'compact', description: '', hint: 'what to keep' }, ...commands.slice(1)];
   expect(commandHint(hinted, '/compact ')).toBe('what to keep');
   expect(commandHint(hinted, '/compact')).toBeUndefined();
@@ -28,7 +28,7 @@ it('a typed command shows its hint until its argument is typed', () => {
   expect(commandHint(hinted, '/clear ')).toBeUndefined();
 });
 
-it('a command whose alias matches comes after commands whose names match, and shows its hint', () => {
+it('a command with a matching alias comes after commands with matching names, and shows its hint', () => {
   const named = [
     { name: 'usage', description: '', aliases: ['cost', 'stats'] },
     { name: 'clear', description: '', hint: 'name', aliases: ['reset'] },

@@ -1,21 +1,26 @@
 import type { AgentCommand } from '@liminal/protocol';
 
-/** The typed part of a command's name: undefined unless the message is a slash and the beginning of one word. */
+/**
+ * Returns the typed part of a command's name; undefined unless the message is a slash and the beginning of one word.
+ */
 export function commandPrefix(text: string): string | undefined {
   return /^\/(\S*)$/.exec(text)?.[1];
 }
 
-/** Whether the text is the command's name, or another name of it. */
+/** Whether the text is the command's name or one of its aliases. */
 export const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
   name === text || aliases.includes(text);
 
-/** The hint of the command that has just been typed. */
+/** Returns the hint of the command that has just been typed. */
 export function commandHint(commands: readonly AgentCommand[], text: string): string | undefined {
   const name = /^\/(\S+) $/.exec(text)?.[1];
   return name === undefined ? undefined : commands.find((one) => isNamed(one, name))?.hint;
 }
 
-/** Matching commands: first those that begin with the text, by any of their names, then those that contain it. */
+/**
+ * Returns the matching commands: first those with a name or alias that begins with the text, then those with a name or
+ * alias that contains it.
+ */
 export function matchCommands(commands: readonly AgentCommand[], prefix: string): AgentCommand[] {
   const typed = prefix.toLowerCase();
   const rank = ({ name, aliases = [] }: AgentCommand): number => {

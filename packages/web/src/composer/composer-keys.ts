@@ -11,7 +11,7 @@ export type SendMode = 'send' | 'steer';
 
 interface ComposerKeys {
   field: RefObject<HTMLTextAreaElement | null>;
-  /** The open menu takes keys first. */
+  /** The menu; while it is open, it handles keys before the field does. */
   menu: Pick<Completion<unknown>, 'onKey'>;
   cycleMode: () => boolean;
   isEmpty: boolean;
@@ -23,7 +23,7 @@ interface ComposerKeys {
   send: (way: SendMode) => void;
 }
 
-/** The listeners of the message field. */
+/** Returns the listeners of the message field. */
 export function useComposerKeys(keys: ComposerKeys) {
   const { field, menu, cycleMode, isEmpty, canStep, running, onRecall, onTakeBack, send } = keys;
   const tab = useLeavesByTab();
@@ -33,7 +33,7 @@ export function useComposerKeys(keys: ComposerKeys) {
     tab.onKey(event);
     if (isBackTab(event) && !tab.leaves() && cycleMode()) return event.preventDefault();
     if (isSecondEscape(event)) {
-      // Otherwise this key press would also close the dialog that opens.
+      // Stop the event: otherwise this key press would also close the dialog that opens.
       event.preventDefault();
       return onTakeBack();
     }
@@ -52,7 +52,10 @@ export function useComposerKeys(keys: ComposerKeys) {
   return { onKeyDown, onFocus: tab.onFocus, onPointerDown: tab.onPointerDown };
 }
 
-/** Arrow up in the first line of the draft recalls an earlier message, arrow down in the last line a later one. */
+/**
+ * Returns the step through earlier messages that a key makes: arrow up in the first line of the draft recalls an
+ * earlier message, and arrow down in the last line a later message.
+ */
 function stepOf(
   { key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent,
   field: HTMLTextAreaElement | null,
@@ -65,8 +68,8 @@ function stepOf(
 }
 
 /**
- * Replaces a backslash before the cursor by a line break, as the agents' terminals do. Returns whether there was a
- * backslash before the cursor.
+ * Replaces a backslash before the cursor by a line break, as the agents' terminals do. Returns whether such a backslash
+ * was there.
  */
 function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   if (field === null) return false;
@@ -77,15 +80,15 @@ function breakLineAtBackslash(field: HTMLTextAreaElement | null): boolean {
   return true;
 }
 
-/** Two presses of Escape within this time (ms) are one gesture. */
+/** Two presses of Escape within this time count as one double press, in ms. */
 const twice = 1_000;
 
-/** A press of Escape this soon (ms) after a turn ended was meant to stop the turn or to reject its request. */
+/** A press of Escape within this time after a turn ended was meant to stop the turn or to reject its request, in ms. */
 const tooSoon = 400;
 
 /**
- * Returns a function to call with each key event; it returns whether the key is the second of two presses of Escape.
- * Only presses without another effect count: those in an empty field while no turn runs.
+ * Returns a function to call with each key event. The function returns whether the key is the second of two presses of
+ * Escape. Only presses without another effect count: presses in an empty field while no turn runs.
  */
 function useDoubleEscape({
   isEmpty,
@@ -109,7 +112,7 @@ function useDoubleEscape({
 
 /**
  * Whether Shift+Tab moves the focus instead of changing the mode: after Escape, and while a person moves backwards
- * through the page with Shift+Tab. Any other key in the field, or a click, makes Shift+Tab change the mode again.
+ * through the page with Shift+Tab. After any other key in the field, or a click, Shift+Tab changes the mode again.
  */
 function useLeavesByTab() {
   const leaves = useRef(false);
@@ -143,12 +146,12 @@ function isBackTab(
   return key === 'Tab' && shiftKey && !altKey && !ctrlKey && !metaKey;
 }
 
-/** The agent may report the new setting up to this long (ms) after the response to the request. */
+/** The agent may report the new setting up to this long after the response to the request, in ms. */
 const settling = 500;
 
 /**
- * The mode that Shift+Tab steps through. `options` are the session's options; a mode chosen here is set before the
- * agent confirms it.
+ * Returns the mode that Shift+Tab changes. `options` are the session's options. A mode that is chosen here is shown
+ * before the agent confirms it.
  */
 export function useModeKey(
   given: readonly ConfigOption[],
@@ -167,7 +170,7 @@ export function useModeKey(
         : given,
     [given, isPending, wanted],
   );
-  /** Steps to the next mode; returns false if there is none. */
+  /** Sets the next mode; returns false if there is no other mode. */
   const cycle = (): boolean => {
     if (option === undefined || current === undefined) return false;
     const next = nextChoice({ ...option, currentValue: current });

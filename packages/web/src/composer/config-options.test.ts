@@ -16,7 +16,7 @@ function option(values: string[], rest: Partial<ConfigOption> = {}): ConfigOptio
   return { id: 'o', name: 'Option', currentValue: values[0] ?? '', options, ...rest };
 }
 
-it('an option without choices is not shown, and an agent without options shows nothing', () => {
+it('an option without choices is not shown, and for an agent without options no option is shown', () => {
   expect(shownOptions([option([]), option(['a'])]).map(({ options }) => options.length)).toEqual([
     1,
   ]);
@@ -43,12 +43,12 @@ it('choices are listed in order under the names of their groups', () => {
   ]);
 });
 
-it('many choices have a search, few do not', () => {
+it('an option with many choices has a search field; an option with few choices has none', () => {
   const many = Array.from({ length: 40 }, (_, index) => `m${index}`);
   expect([needsSearch(option(many)), needsSearch(option(['a', 'b']))]).toEqual([true, false]);
 });
 
-it('an option that takes other values is shown even without choices, and offers the typed text', () => {
+it('an option that accepts other values is shown even without choices, and its list offers the typed text', () => {
   const open = option([], { takesOther: ['s:', 't:'] });
   expect(shownOptions([open])).toEqual([open]);
   expect(needsSearch(open)).toBe(true);
@@ -72,7 +72,7 @@ it('a choice is found by words of its name and group, in any order', () => {
   expect(isFound(choice, 'large 4')).toBe(false);
 });
 
-it('an option that only this agent has is shown with its name', () => {
+it('an option that only one agent has is shown with its name, and a model without', () => {
   expect(isSelfExplanatory(option(['a'], { category: 'model' }))).toBe(true);
   expect(isSelfExplanatory(option(['a'], { category: 'web_search' }))).toBe(false);
   expect(isSelfExplanatory(option(['a']))).toBe(false);
@@ -88,7 +88,7 @@ it('Shift+Tab changes Codex’s plan mode, or else the option with the category 
   expect(cycledMode([option(['ask', 'yolo'], { category: 'mode' })])).toBeUndefined();
 });
 
-it('after the last choice, and after a choice that is not listed, comes the first choice', () => {
+it('the first choice comes after the last choice, and after a current choice that is not listed', () => {
   const next = (currentValue: string) =>
     nextChoice(option(['a', 'b', 'c'], { currentValue }))?.value;
   expect(['a', 'b', 'c', 'other'].map(next)).toEqual(['b', 'c', 'a', 'a']);

@@ -3,25 +3,25 @@ import type { ConfigOption } from '@liminal/protocol';
 export type OptionChoice = ConfigOption['options'][number];
 
 export interface ChoiceGroup {
-  /** The group's name; undefined for choices without a group. */
+  /** The group's name; undefined for the group of choices that have none. */
   value: string | undefined;
   items: readonly OptionChoice[];
 }
 
-/** The options worth showing: those with choices, and those whose value can be typed. */
+/** Returns the options worth showing: options with choices, and options whose value can be typed. */
 export function shownOptions(options: readonly ConfigOption[]): ConfigOption[] {
   return options
     .filter((option) => option.options.length > 0 || option.takesOther !== undefined)
     .map((option) => ({ ...option, options: withCurrent(option) }));
 }
 
-/** The choices, with the current value even if the agent does not offer it. */
+/** Returns the choices and the current value, even if the agent does not offer the current value. */
 function withCurrent({ options, currentValue }: ConfigOption): OptionChoice[] {
   if (currentValue === '' || options.some(({ value }) => value === currentValue)) return options;
   return [...options, { value: currentValue, name: currentValue }];
 }
 
-/** Groups consecutive choices of the same group; keeps the order. */
+/** Groups consecutive choices of the same group, and keeps their order. */
 export function groupChoices(choices: readonly OptionChoice[]): ChoiceGroup[] {
   const groups: { value: string | undefined; items: OptionChoice[] }[] = [];
   for (const choice of choices) {
@@ -32,7 +32,7 @@ export function groupChoices(choices: readonly OptionChoice[]): ChoiceGroup[] {
   return groups;
 }
 
-/** Whether a choice contains all searched words, in its name, its group or its value. */
+/** Whether a choice contains all searched words in its name, its group or its value. */
 export function isFound({ name, group = '', value }: OptionChoice, sought: string): boolean {
   const text = `${name} ${group} ${value}`.toLowerCase();
   return sought
@@ -41,12 +41,12 @@ export function isFound({ name, group = '', value }: OptionChoice, sought: strin
     .every((word) => text.includes(word));
 }
 
-/** Whether there are so many choices that a search is needed, or a value can be typed. */
+/** Whether the option needs a search field: it has many choices, or its value can be typed. */
 export function needsSearch({ options, takesOther }: ConfigOption): boolean {
   return options.length > 12 || takesOther !== undefined;
 }
 
-/** The option's choices, and the typed value if it is not among them. */
+/** Returns the option's choices, and the typed value if it is not one of them. */
 export function withTyped({ options, takesOther }: ConfigOption, text: string): OptionChoice[] {
   const typed = text.trim();
   if (takesOther === undefined || typed === '') return options;
@@ -57,7 +57,7 @@ export function withTyped({ options, takesOther }: ConfigOption, text: string): 
   return [...options, { value, name: `Use “${typed}”`, group: 'Not listed' }];
 }
 
-/** Whether an option's values are clear without its name. */
+/** Whether an option's values are clear without the option's name. */
 export function isSelfExplanatory({ category }: ConfigOption): boolean {
   return category === 'model' || category === 'mode' || category === 'thought_level';
 }
@@ -75,12 +75,15 @@ const askingNothing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codex's collaboration mode (plan or not), which Shift+Tab changes in its terminal; its approvals have the category
- * `mode`.
+ * The option for Codex's collaboration mode (plan or not). In Codex's terminal, Shift+Tab changes this option; Codex's
+ * approvals have the category `mode`.
  */
 const codexMode = 'collaboration_mode';
 
-/** The option that Shift+Tab changes, with the choices that Shift+Tab reaches; undefined if the session offers none. */
+/**
+ * Returns the option that Shift+Tab changes, with the choices that Shift+Tab reaches; undefined if the session offers
+ * no such option.
+ */
 export function cycledMode(options: readonly ConfigOption[]): ConfigOption | undefined {
   const all = options.map((option) => ({
     ...option,
@@ -90,7 +93,9 @@ export function cycledMode(options: readonly ConfigOption[]): ConfigOption | und
   return can.find(({ id }) => id === codexMode) ?? can.find(({ category }) => category === 'mode');
 }
 
-/** The choice after the current one, or the first after the last; undefined if there is no other choice. */
+/**
+ * Returns the choice after the current choice; after the last choice, the first. Undefined if there is no other choice.
+ */
 export function nextChoice({ options, currentValue }: ConfigOption): OptionChoice | undefined {
   const at = options.findIndex(({ value }) => value === currentValue);
   const next = options[(at + 1) % options.length];

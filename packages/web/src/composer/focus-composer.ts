@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { isTouch } from '../app/typing.ts';
 
-/** The page of the active session. */
+/** A selector for the page of the active session. */
 const page = 'main:not([style*="none"])';
 
 /** Focuses the message field of the active session. */
@@ -9,7 +9,7 @@ export function focusComposer(): void {
   document.querySelector<HTMLElement>(`${page} [data-composer]`)?.focus();
 }
 
-/** Moves the focus to the composer; on a phone, where that would open the keyboard, to the page. */
+/** Moves the focus to the composer. On a phone, where that would open the keyboard, moves the focus to the page. */
 export function giveFocusBack(): void {
   if (isTouch()) document.querySelector<HTMLElement>(page)?.focus();
   else focusComposer();
@@ -26,8 +26,8 @@ export function useGiveFocusBack(element: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Focuses the composer once an opened session is ready, if the device has a keyboard and the person has not focused
- * another element since.
+ * Focuses the composer when an opened session is ready, if the device has a keyboard and the person has not focused
+ * another element since the session was opened.
  */
 export function useFocusWhenReady(isReady: boolean): void {
   const opened = useRef<{ by: Element | null; hasActed: boolean }>(null);

@@ -1,15 +1,15 @@
 import { useEffect } from 'react';
 
-/** Opens the select of each setting of the session that is shown, by the setting’s id. */
+/** The functions that open the selects of the shown session's settings, by the setting’s id. */
 const openers = new Map<string, () => void>();
 
 /** Opens the select of a setting; does nothing if the session has no such setting. */
 export function openSetting(id: string): void {
-  // Wait until the message field has taken the focus, so that the select then gets it.
+  // Wait until the message field has received the focus, so that the select receives it afterwards.
   setTimeout(() => openers.get(id)?.(), 0);
 }
 
-/** While the component is shown, `openSetting` opens it for these settings. `ids` are separated by spaces. */
+/** While the component is mounted, `openSetting` calls `open` for these settings. `ids` are separated by spaces. */
 export function useOpener(ids: string, open: () => void): void {
   useEffect(() => {
     const own = ids.split(' ').filter((id) => id !== '');

@@ -1,9 +1,12 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
-/** The composer's bar shows less the narrower it is; its width depends on the window, the sidebar and the file pane. */
+/**
+ * The width of the composer's bar. A narrower bar shows less; its width depends on the window, the sidebar and the file
+ * pane.
+ */
 export type BarWidth = 'tiny' | 'narrow' | 'middling' | 'wide';
 
-/** The least width (px) of each; a narrower bar is tiny. */
+/** The smallest width of each size, in px. A bar that is narrower than all of them is tiny. */
 const wideEnough = { narrow: 420, middling: 520, wide: 660 };
 
 function nameOf(width: number): BarWidth {
@@ -12,7 +15,7 @@ function nameOf(width: number): BarWidth {
   return width < wideEnough.wide ? 'middling' : 'wide';
 }
 
-/** The bar's ref and its width, from the first paint on. */
+/** Returns the bar's ref and its width, which is known from the first paint on. */
 export function useBarWidth(): { bar: RefObject<HTMLDivElement | null>; width: BarWidth } {
   const bar = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState<BarWidth>('wide');
@@ -20,7 +23,7 @@ export function useBarWidth(): { bar: RefObject<HTMLDivElement | null>; width: B
     const { current: element } = bar;
     if (element === null) return undefined;
     const measure = () => {
-      // A hidden session keeps its layout.
+      // The bar of a hidden session has no width, so keep its last width.
       if (element.clientWidth > 0) setWidth(nameOf(element.clientWidth));
     };
     measure();

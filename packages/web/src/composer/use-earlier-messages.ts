@@ -10,8 +10,9 @@ interface RecalledMessage {
 export type Recall = (to: 'earlier' | 'later') => boolean;
 
 /**
- * Steps through the person's earlier messages, as a terminal does: from an empty draft to the newest message, and
- * further while the recalled text is unchanged. Returns false if there is no message to step to.
+ * Returns a function that steps through the person's earlier messages, as a terminal does: from an empty draft to the
+ * newest message, and further while the recalled text is unchanged. The function returns false if there is no message
+ * to step to.
  */
 export function useEarlierMessages(
   view: SessionView,
@@ -38,7 +39,7 @@ export function useEarlierMessages(
   };
 }
 
-/** The person's message at an index, counted from the newest, with the attachments that the server stores. */
+/** Returns the person's message at an index, counted from the newest, with the attachments that the server stores. */
 function messageAt(view: SessionView, wanted: number): RecalledMessage | undefined {
   let at = 0;
   for (const turn of view.turns.toReversed()) {
@@ -46,7 +47,7 @@ function messageAt(view: SessionView, wanted: number): RecalledMessage | undefin
       if (item.type !== 'message' || item.origin !== 'user') continue;
       const { content: message, blocks: all = [] } = item;
       const blocks = all.filter((one) => one.type === 'resource_link' || blobIn(one) !== undefined);
-      // A message without text is recalled only if it is the newest, with its attachments.
+      // A message without text is recalled only if it is the newest message and has attachments.
       if (message === '' && (blocks.length === 0 || at > 0)) continue;
       if (at === wanted) return { message, blocks };
       at += 1;

@@ -1,2 +1,2 @@
-/** A larger diagram (characters, lines, edges) is not drawn. */
+/** The limits in characters, lines and edges. A larger diagram is not drawn. */
 export const limits = { characters: 8000, lines: 150, edges: 50 };

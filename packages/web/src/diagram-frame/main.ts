@@ -1,11 +1,11 @@
 /**
- * Draws the diagrams that the page sends, in a frame with an opaque origin and no network. Mermaid turns the labels
- * that agents write into HTML; in this frame that HTML can reach nothing.
+ * Draws the diagrams that the page sends. This program runs in a frame with an opaque origin and no network. Mermaid
+ * turns the labels that agents write into HTML; in this frame, that HTML can reach nothing.
  */
 import mermaid from 'mermaid';
 import { limits } from './limits.ts';
 
-/** A font of the system, because an image can load no other fonts. */
+/** Use a font of the system, because an image can load no other fonts. */
 const fontFamily = 'system-ui, sans-serif';
 
 /** Settings that a diagram's directives cannot change. */
@@ -64,7 +64,7 @@ async function drawDiagram({ code, isDark }: DrawRequest): Promise<string> {
   }
 }
 
-/** Turns the SVG into XML with a width and a height, as an image needs. */
+/** Converts the SVG to XML with a width and a height, as an image needs. */
 function asXml(html: string): string {
   const svg = new DOMParser().parseFromString(html, 'text/html').querySelector('svg');
   if (svg === null) throw new Error('There is nothing in the diagram.');

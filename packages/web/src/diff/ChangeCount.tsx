@@ -2,12 +2,12 @@ import type { FileDiff } from '@liminal/protocol';
 import css from './ChangeCount.module.css';
 import { totalChange } from './line-diff.ts';
 
-/** How many lines were added and removed, over all of the diffs. */
+/** Shows how many lines were added and removed, in all diffs together. */
 export function ChangeCount({ diffs }: { diffs: readonly FileDiff[] }) {
   return <LineCount {...totalChange(diffs)} />;
 }
 
-/** Counts of added and removed lines. */
+/** Shows the counts of added and removed lines. */
 export function LineCount({ added, removed }: { added: number; removed: number }) {
   return (
     <span className={css.change}>

@@ -24,10 +24,10 @@ interface ChangesDialogProps {
   onClose: () => void;
 }
 
-/** If there are more files than this, none is open at first. */
+/** If there are more files than this, all of them are closed at first. */
 const openMax = 8;
 
-/** How a session's work tree differs from its last commit: its files, and the lines of each. */
+/** Shows how a session's work tree differs from its last commit: the changed files, and the lines of each. */
 export default function ChangesDialog({ session, onClose }: ChangesDialogProps) {
   const { diff, problem, isReading, read } = useDiff(session.sessionId);
   const files = diff?.files ?? [];
@@ -65,7 +65,7 @@ export default function ChangesDialog({ session, onClose }: ChangesDialogProps) 
   );
 }
 
-/** The session's changes as they were last read, and a function that reads them again. */
+/** Returns the session's changes as they were last read, and a function that reads them again. */
 function useDiff(sessionId: string) {
   const { requests } = useClient();
   const [diff, setDiff] = useState<SessionDiff>();

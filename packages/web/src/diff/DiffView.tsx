@@ -18,21 +18,21 @@ interface DiffViewProps extends Omit<DiffLinesProps, 'diff'> {
 
 interface DiffLinesProps {
   diff: LineDiff;
-  /** The number of lines that are shown at first; if only a few more lines would be hidden, all are shown. */
+  /** The number of lines that are shown at first. If only a few more lines would be hidden, all lines are shown. */
   visible?: number | undefined;
-  /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
+  /** Whether a person must see the whole text. Then only text that is too long to be laid out at once is folded. */
   mustShowAll?: boolean;
 }
 
-/** Longer diffs (lines) are folded, unless only a few lines would be hidden. */
+/** A diff with more lines than this is folded, unless only a few lines would be hidden. */
 const visibleLines = 20;
 export const slack = 4;
-/** Lines added per click, so that the page stays responsive. */
+/** The number of lines that each click adds, so that the page stays responsive. */
 const step = 2000;
-/** Most characters laid out at a time, for long lines. */
+/** The most characters that are laid out at a time, for long lines. */
 const most = 200_000;
 
-/** One file's change, line by line, in the colours of its language. */
+/** Shows one file's change, line by line, in the colours of its language. */
 export function DiffView({ diff, named, visible, mustShowAll = false }: DiffViewProps) {
   const made = lineDiff(diff);
   return (
@@ -50,7 +50,7 @@ export function DiffView({ diff, named, visible, mustShowAll = false }: DiffView
   );
 }
 
-/** The lines of a change, with their line numbers in the file if known. */
+/** Shows the lines of a change, with their line numbers in the file if the numbers are known. */
 export function DiffLines({ diff, visible = visibleLines, mustShowAll = false }: DiffLinesProps) {
   const [chosen, setCount] = useRemembered<number | undefined>(`diff ${diff.path}`, undefined);
   const { lines, added, removed } = diff;
@@ -92,7 +92,7 @@ export function DiffLines({ diff, visible = visibleLines, mustShowAll = false }:
   );
 }
 
-/** The number of lines, from the first, that are laid out together. */
+/** Returns how many lines, from the first, are laid out together. */
 function piece(lines: readonly DiffLine[]): number {
   let characters = 0;
   const end = lines.slice(0, step).findIndex(({ text }) => {

@@ -43,7 +43,7 @@ it('lines have their numbers in the file if the agent reports the first line’s
   ]);
 });
 
-it('hunks keep their line numbers, and the coloured text contains every shown line', () => {
+it('hunks keep their line numbers, and the text that is coloured contains every shown line', () => {
   const hunks = [
     { oldStart: 10, newStart: 12, lines: [' a', '-b', '+B'] },
     { oldStart: 30, newStart: 32, lines: ['+c', ' d', String.raw`\ No newline at end of file`] },
@@ -77,7 +77,7 @@ it('changes that are far apart have a gap between them', () => {
   expect(made.lines.filter((line) => line.kind === 'gap')).toHaveLength(1);
 });
 
-it('all lines of a new file are added, all lines of an emptied file removed', () => {
+it('all lines of a new file are shown as added, and all lines of an emptied file as removed', () => {
   expect(lineDiff(diff(undefined, 'a\nb\n'))).toMatchObject({ added: 2, removed: 0 });
   expect(lineDiff(diff('a\nb\n', ''))).toMatchObject({ added: 0, removed: 2 });
 });
@@ -86,7 +86,7 @@ it('a newline at the end of the file is not a change', () => {
   expect(lineDiff(diff('a', 'a\n')).lines).toEqual([]);
 });
 
-it('a file with too many changes is shown as replaced, at once', () => {
+it('if a file has too many changes, all of it is shown as replaced, without a long computation', () => {
   const text = (word: string) => Array.from({ length: 9900 }, (_, n) => `${word} ${n}`).join('\n');
   const [before, after] = [text('old'), text('new')];
   let made: ReturnType<typeof lineDiff> | undefined;
@@ -94,11 +94,11 @@ it('a file with too many changes is shown as replaced, at once', () => {
   expect(made).toMatchObject({ added: 9900, removed: 9900 });
 });
 
-it('several files are added up', () => {
+it('totalChange adds up the changed lines of several files', () => {
   expect(totalChange([diff('a', 'b'), diff(undefined, 'c\nd')])).toEqual({ added: 3, removed: 1 });
 });
 
-it('a diff is computed only once', () => {
+it('the diff of the same change is computed only once', () => {
   const one = diff('a', 'b');
   expect(lineDiff(one)).toBe(lineDiff(one));
 });

@@ -1,20 +1,20 @@
 import { structuredPatch } from 'diff';
 import type { ChangedFile, DiffHunk, FileDiff } from '@liminal/protocol';
 
-/** A line of a diff; `gap` stands for omitted unchanged lines. */
+/** A line of a diff; a line of the kind `gap` replaces omitted unchanged lines. */
 export interface DiffLine {
   kind: 'added' | 'removed' | 'same' | 'gap';
   text: string;
   /** The line's number, from 1, in the old and in the new compared text; absent on the side that lacks the line. */
   oldLine?: number;
   newLine?: number;
-  /** The line's number in the file, if known: in the new file, or in the old file for a removed line. */
+  /** The line's number in the file, if it is known: in the new file, or, for a removed line, in the old file. */
   number?: number | undefined;
 }
 
 export interface LineDiff {
   path: string;
-  /** The compared texts, which may be parts of files. */
+  /** The text before the change. Both texts may be parts of files. */
   before: string;
   after: string;
   lines: readonly DiffLine[];
@@ -22,18 +22,18 @@ export interface LineDiff {
   removed: number;
 }
 
-/** Unchanged lines around a change. */
+/** The number of unchanged lines that are shown around a change. */
 const context = 3;
 
 /**
- * Beyond this many lines, or changed lines, a real comparison takes too long for a page: everything is shown as
- * replaced. 10,000 changed lines took ten seconds.
+ * If a file has more lines or changed lines than this, a real comparison takes too long for a page, and the whole text
+ * is shown as replaced. 10,000 changed lines took ten seconds.
  */
 const comparable = { lines: 20_000, changes: 1000 };
 
 const known = new WeakMap<FileDiff, LineDiff>();
 
-/** One file's change as lines. Computed once per diff object. */
+/** Returns one file's change as lines. The change is computed once per diff object. */
 export function lineDiff(diff: FileDiff): LineDiff {
   const cached = known.get(diff);
   if (cached !== undefined) return cached;
@@ -54,14 +54,14 @@ export function lineDiff(diff: FileDiff): LineDiff {
   return made;
 }
 
-/** The line's number in the file, from the diff's start; a new file starts at line 1. */
+/** Returns the line's number in the file, computed from the diff's start. A new file starts at line 1. */
 function numberOf({ oldLine, newLine }: DiffLine, diff: FileDiff): number | undefined {
   const newFirst = diff.newLine ?? (diff.oldText == null ? 1 : undefined);
   const [line, first] = newLine === undefined ? [oldLine, diff.oldLine] : [newLine, newFirst];
   return line === undefined || first === undefined ? undefined : first + line - 1;
 }
 
-/** The change of a file from the hunks that the server computed. */
+/** Returns the change of a file from the hunks that the server computed. */
 export function hunksDiff({ path, hunks, added = 0, removed = 0 }: ChangedFile): LineDiff {
   const lines: DiffLine[] = [];
   const texts = { before: [] as string[], after: [] as string[] };
@@ -133,7 +133,7 @@ function removed(text: string, oldLine: number): DiffLine {
   return { kind: 'removed', text, oldLine };
 }
 
-/** Adds a missing newline at the end, so that it is not shown as a change. */
+/** Adds a missing newline at the end of a text, so that the missing newline is not shown as a change. */
 function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
@@ -142,7 +142,7 @@ function splitLines(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Lines added and removed over several files. */
+/** Returns how many lines were added and removed in several files. */
 export function totalChange(diffs: readonly FileDiff[]): { added: number; removed: number } {
   const all = diffs.map(lineDiff);
   return {

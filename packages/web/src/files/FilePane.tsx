@@ -20,7 +20,7 @@ interface FilePaneProps {
   onClose: () => void;
 }
 
-/** A file to read: beside the conversation, or in front of it on a phone. */
+/** Shows a file: beside the conversation, or, on a phone, in front of it. */
 export default function FilePane({ target, files, onClose }: FilePaneProps) {
   const isNarrow = useMediaQuery('(max-width: 720px)');
   const shown = { ...target, path: shortPath(target.path, files.folder) };
@@ -46,7 +46,7 @@ interface SidePaneProps extends Omit<FilePaneProps, 'files'> {
 }
 
 /**
- * The pane beside the conversation. The pane takes the focus when it opens, so that keys scroll the file and Escape
+ * The pane beside the conversation. The pane receives the focus when it opens, so that keys scroll the file and Escape
  * closes the pane.
  */
 function SidePane({ title, target, onClose, children }: SidePaneProps) {
@@ -77,7 +77,7 @@ function SidePane({ title, target, onClose, children }: SidePaneProps) {
 
 type ReadResult = { target: FileTarget } & ({ file: FileResult } | { problem: string });
 
-/** Reads the file again on each request: files change. */
+/** Reads a file for the pane. Reads the file again whenever it is opened, because files change. */
 function useProjectFile(target: FileTarget, files: SessionFiles): ReadResult | undefined {
   const [reading, setReading] = useState<ReadResult>();
   useEffect(() => {
@@ -103,7 +103,7 @@ function FileView({ target, files, onClose }: FilePaneProps) {
     <div className={css.view} data-file-pane>
       <header className={css.head}>
         <h2 className={css.path} title={labelOf(path)}>
-          {/* Cut at its start, because the end of a path identifies the file. */}
+          {/* The path is cut at its start, because its end identifies the file. */}
           <bdi>{shortPath(path, files.folder)}</bdi>
         </h2>
         <CopyPath path={path} />

@@ -14,12 +14,17 @@ interface FileTextProps {
   target: FileTarget;
 }
 
-/** Height of a line in px; the same as in the styles. */
+/** The height of a line in px. The styles contain the same height. */
 const lineHeight = 20;
-/** Lines that are laid out together; chunks far from the window are not laid out at all. */
+/**
+ * The number of lines that are laid out together. Groups of lines far from the visible part are not laid out at all.
+ */
 const chunkLines = 50;
 
-/** A file's numbered lines, in the colours of its language; the target lines are marked and scrolled to. */
+/**
+ * Shows a file's numbered lines in the colours of its language. The target lines are marked, and the file scrolls to
+ * them.
+ */
 export function FileText({ file, target }: FileTextProps) {
   const { path, text, isCut, size } = file;
   const coloured = useHighlight(text, languageOfFile(path));
@@ -31,7 +36,7 @@ export function FileText({ file, target }: FileTextProps) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || target.line === undefined) return;
-    // A third from the top, so that lines before the target are also visible.
+    // Scroll the target to a third of the height, so that lines before the target are also visible.
     element.scrollTop = (target.line - 1) * lineHeight - element.clientHeight / 3;
   }, [target]);
 
@@ -104,7 +109,7 @@ function Chunk({ from, lines, coloured }: ChunkProps) {
   );
 }
 
-/** A longer line is laid out by itself. */
+/** A line with more characters than this is laid out by itself. */
 const longLine = 200;
 
 function FileLine({ text, tokens }: { text: string; tokens: ColouredLines[number] | undefined }) {
@@ -113,7 +118,7 @@ function FileLine({ text, tokens }: { text: string; tokens: ColouredLines[number
   return text.length > longLine ? <TextPiece>{drawn}</TextPiece> : drawn;
 }
 
-/** A newline at the end does not begin another line. */
+/** Splits a text into lines. A newline at the end does not begin another line. */
 function splitLines(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }

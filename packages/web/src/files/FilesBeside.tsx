@@ -8,7 +8,7 @@ import { type SessionFiles, SessionFilesContext } from './files.ts';
 import css from './FilesBeside.module.css';
 import { KnownFiles } from './known-files.ts';
 
-// The code is fetched when a person opens the first file.
+// The code of the pane is fetched when a person opens the first file.
 const FilePane = lazyComponent(() => import('./FilePane.tsx'));
 
 interface FilesBesideProps {
@@ -17,7 +17,7 @@ interface FilesBesideProps {
   children: ReactNode;
 }
 
-/** A conversation, and the file shown beside it. */
+/** Shows a conversation, and beside it the file that a person has opened. */
 export function FilesBeside({ view, children }: FilesBesideProps) {
   const { requests } = useClient();
   const { sessionId, info, turns } = view;
@@ -35,9 +35,9 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
       known,
       open: (next) => {
         const { activeElement } = document;
-        // Ignore a link inside the pane as opener: it disappears with the file that contains it.
+        // A link inside the pane is not remembered as the opener, because it disappears with the file.
         if (activeElement?.closest('[data-file-pane]') === null) opener.current = activeElement;
-        // Set a new object, so that the pane reads a file again that is already open.
+        // Set a new object, so that the pane reads the file again even if the file is already open.
         setTarget({ ...next });
       },
       read: (path) => requests.readFile(sessionId, path),

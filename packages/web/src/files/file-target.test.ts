@@ -23,7 +23,7 @@ it.each([
   ['c:/work/a.ts#L3', { path: 'c:/work/a.ts', line: 3 }],
   ['file:///C:/work/a.ts', { path: 'C:/work/a.ts' }],
   ['src/app/[id]/page.tsx', { path: 'src/app/[id]/page.tsx' }],
-])('the link %s is a file', (href, target) => {
+])('the link %s leads to a file', (href, target) => {
   expect(linkTarget(href)).toEqual(target);
 });
 
@@ -43,11 +43,11 @@ it.each([
   'data:text/html,x',
   'vscode://file/a.ts:1',
   'file:',
-])('%s is not a file', (href) => {
+])('the link %s does not lead to a file', (href) => {
   expect(linkTarget(href)).toBeUndefined();
 });
 
-it('only code that looks like a path names a file', () => {
+it('code is taken for the name of a file only if it looks like a path', () => {
   expect(codeTarget('src/a.ts')).toEqual({ path: 'src/a.ts' });
   expect(codeTarget('a.ts:3')).toEqual({ path: 'a.ts', line: 3 });
   for (const code of ['npm test', 'a | b', 'Map<string>', 'x', 'https://a.b', '*.ts', "'a.b'"]) {
@@ -55,7 +55,7 @@ it('only code that looks like a path names a file', () => {
   }
 });
 
-it('a place in a file is shown in its written form', () => {
+it('a position in a file is shown as people write it', () => {
   expect(targetWords({ path: 'a.ts' })).toBe('a.ts');
   expect(targetWords({ path: 'a.ts', line: 3 })).toBe('a.ts:3');
   expect(targetWords({ path: 'a.ts', line: 3, endLine: 5 })).toBe('a.ts:3–5');

@@ -1,4 +1,4 @@
-/** A place in a file: the path in its written form, and the lines. */
+/** A position in a file: the path as it is written, and the lines. */
 export interface FileTarget {
   path: string;
   /** From 1. */
@@ -6,13 +6,13 @@ export interface FileTarget {
   endLine?: number;
 }
 
-/** Addresses that look like a file with a line number: `tel:123`, `localhost:3000`. */
+/** Matches addresses that look like a file with a line number: `tel:123`, `localhost:3000`. */
 const noFile = /^(?:tel|sms|fax|callto|data|javascript|vbscript|localhost|\d+(?:\.\d+){3}):/i;
 
-/** A Windows path with a drive: `C:\\a.ts`, `C:/a.ts`; Markdown encodes the backslash. */
+/** Matches a Windows path with a drive: `C:\\a.ts`, `C:/a.ts`; Markdown encodes the backslash. */
 const isOnDrive = /^[a-z]:(?:[\\/]|%5c)/i;
 
-/** The file that a link leads to; undefined for a web address, a place in the text, or an empty link. */
+/** Returns the file that a link leads to; undefined for a web address, a place in the text, or an empty link. */
 export function linkTarget(href: string): FileTarget | undefined {
   if (href === '' || href.startsWith('#') || href.startsWith('//')) return undefined;
   if (/^file:/i.test(href)) return fileUrlTarget(href);
@@ -22,7 +22,7 @@ export function linkTarget(href: string): FileTarget | undefined {
   return withFragment(href);
 }
 
-/** The file that a piece of code may name: `src/a.ts`, `a.ts:12`. The file may not exist. */
+/** Returns the file that a piece of code may name: `src/a.ts`, `a.ts:12`. The file may not exist. */
 export function codeTarget(code: string): FileTarget | undefined {
   if (code.length > 300 || !/^[^\s`'"<>|*?:]+(?::\d+(?:[:-]\d+)?)?$/.test(code)) return undefined;
   const target = withLines(code);
@@ -47,7 +47,7 @@ function withFragment(href: string): FileTarget | undefined {
   return lines === null ? withLines(path) : inLines(path, lines[1], lines[2]);
 }
 
-/** `a.ts:12`, `a.ts:12:5` (line and column), `a.ts:12-20`. */
+/** Parses `a.ts:12`, `a.ts:12:5` (line and column) and `a.ts:12-20`. */
 function withLines(text: string): FileTarget {
   const found = /^(.+?):(\d+)(?::\d+)?(?:-(\d+))?$/.exec(text);
   return found?.[1] === undefined ? { path: text } : inLines(found[1], found[2], found[3]);
@@ -68,7 +68,7 @@ function tryDecode(text: string): string {
   }
 }
 
-/** The place as people write it: `src/a.ts:12`, `src/a.ts:12–20`. */
+/** Returns the position as people write it: `src/a.ts:12`, `src/a.ts:12–20`. */
 export function targetWords({ path, line, endLine }: FileTarget): string {
   if (line === undefined) return path;
   return endLine === undefined ? `${path}:${line}` : `${path}:${line}–${endLine}`;

@@ -9,19 +9,19 @@ export interface SessionFiles {
   folder: string | undefined;
   /** Shows a file beside the conversation. */
   open: (target: FileTarget) => void;
-  /** Reads a file; rejects when the server refuses. */
+  /** Reads a file; rejects if the server refuses to read it. */
   read: (path: string) => Promise<FileResult>;
   known: KnownFiles;
 }
 
 export const SessionFilesContext = createContext<SessionFiles | undefined>(undefined);
 
-/** The files of the session around the component; undefined outside of a session. */
+/** Returns the files of the session around the component; undefined outside of a session. */
 export function useSessionFiles(): SessionFiles | undefined {
   return useContext(SessionFilesContext);
 }
 
-/** The file that a piece of code names; undefined if no tool of the session has used such a file. */
+/** Returns the file whose name a piece of code is; undefined if no tool of the session has used such a file. */
 export function useNamedFile(code: string): FileTarget | undefined {
   const known = useSessionFiles()?.known;
   const target = codeTarget(code);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { tool } from '../transcript/testing/items.ts';
 import { KnownFiles } from './known-files.ts';
 
-it('a file is found by the end of its path, unless several paths share that end', () => {
+it('a file is found by the end of its path, unless several paths have the same end', () => {
   const known = new KnownFiles();
   let told = 0;
   known.subscribe(() => told++);

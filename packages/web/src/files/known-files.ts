@@ -2,13 +2,13 @@ import type { UpsertObject } from '@liminal/protocol';
 
 /** Files that the session's tools worked on, by every suffix of their paths: `a.ts`, `src/a.ts`, `/code/src/a.ts`. */
 export class KnownFiles {
-  /** Undefined for a suffix that several paths share. */
+  /** The path by its suffix; undefined for a suffix that several paths share. */
   readonly #bySuffix = new Map<string, string | undefined>();
   readonly #seen = new WeakSet<UpsertObject>();
   readonly #paths = new Set<string>();
   readonly #listeners = new Set<() => void>();
 
-  /** Adds the files of items that were not added yet. */
+  /** Adds the files of those items that were not added yet. */
   addItems(items: Iterable<UpsertObject>): void {
     const before = this.#paths.size;
     for (const item of items) {
@@ -19,7 +19,7 @@ export class KnownFiles {
     if (this.#paths.size > before) for (const listener of this.#listeners) listener();
   }
 
-  /** The whole path of a named file; undefined if it is unknown or ambiguous. */
+  /** Returns the whole path of a file with this name; undefined if the name is unknown or ambiguous. */
   find(name: string): string | undefined {
     return this.#bySuffix.get(name.replace(/^(?:\.\/)+/, ''));
   }

@@ -10,7 +10,7 @@ import { Markdown } from '../markdown/Markdown.tsx';
 import { labelOf } from '../words/label.ts';
 
 /**
- * A field with one or several of a few choices: all choices are visible, with a preview of the one under the pointer.
+ * A field for one or several of a few choices. All choices are visible, with a preview of the choice under the pointer.
  */
 export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
@@ -25,7 +25,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
   const known = (one: string): boolean => field.choices.some((choice) => choice.value === one);
   const given = chosen.find((one) => one !== '' && !known(one));
   const [own, setOwn] = useState({ text: given ?? '', isChosen: given !== undefined });
-  /** Reports the answer: the offered choices first, then the person's own text. */
+  /** Reports the answer: first the chosen choices that the form offers, then the person's own text. */
   const answer = (picked: readonly string[], { text, isChosen } = own) => {
     const ordered = field.choices.map((one) => one.value).filter((one) => picked.includes(one));
     return onChange(isChosen && text !== '' ? [...ordered, text] : ordered);
@@ -97,7 +97,7 @@ export function ChoiceList(props: ControlProps<OneField | SeveralField>) {
 
 const hasPreview = ({ preview }: FieldChoice): boolean => preview !== undefined;
 
-/** A field with one of many choices, as a select. */
+/** A field for one of many choices, as a select. */
 export function ChoiceSelect(props: ControlProps<OneField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const chosen = field.choices.find((choice) => choice.value === value);
@@ -131,8 +131,8 @@ export function ChoiceSelect(props: ControlProps<OneField>) {
 }
 
 /**
- * The preview of a choice. The preview is rendered as Markdown only if it has a code fence, so that drawings made of
- * characters keep their form.
+ * Shows the preview of a choice. The preview is rendered as Markdown only if it has a code fence, so that drawings made
+ * of characters are not changed.
  */
 function Preview({ of, text }: { of: string; text: string }) {
   return (

@@ -8,7 +8,7 @@ interface FilledFormProps {
   content: FormContent;
 }
 
-/** The answers to a form, with the form's labels and choice titles. */
+/** Shows the answers to a form, with the form's labels and the titles of its choices. */
 export function FilledForm({ form, content }: FilledFormProps) {
   const rows = filledRows(form, content);
   if (rows.length === 0) return null;

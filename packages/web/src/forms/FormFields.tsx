@@ -7,7 +7,7 @@ import { ChoiceList, ChoiceSelect } from './Choices.tsx';
 import { type ControlProps, isInSight } from './control.ts';
 import { TextInput } from './TextInput.tsx';
 
-/** The fields of a form, each with its label, its description and its problem. */
+/** Shows the fields of a form, each with its label, its description and its problem. */
 export function FormFields({ form }: { form: FormState }) {
   return (
     <div className={css.fields}>
@@ -48,7 +48,7 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
           <ShownText text={field.description} />
         </p>
       )}
-      {/* Above the control, since the focus goes to the control's beginning, and a control can be long. */}
+      {/* The problem is above the control, since the focus moves to the control's beginning, and a control can be long. */}
       {problem !== undefined && (
         <p id={`${id}-problem`} className={css.problem}>
           {problem}

@@ -4,7 +4,7 @@ import look from '../look/form.module.css';
 import css from './FormFields.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** The person's own answer; `text` is kept while another choice is chosen. */
+/** The person's own answer. `text` is kept while another choice is chosen. */
 export interface OwnAnswer {
   text: string;
   isChosen: boolean;
@@ -19,7 +19,7 @@ interface OwnChoiceProps {
   onAnswer: (own: OwnAnswer) => void;
 }
 
-/** A choice whose text the person writes. Writing selects it. */
+/** A choice whose text the person writes. Writing the text selects the choice. */
 export function OwnChoice({ type, name, about, own, onAnswer }: OwnChoiceProps) {
   const field = useRef<HTMLInputElement>(null);
   return (

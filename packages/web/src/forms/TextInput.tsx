@@ -13,17 +13,20 @@ const inputTypes: Record<TextFormat, string> = {
 };
 
 /**
- * A field gets several lines if its text may be longer than `most`, or its initial text is longer than `initial`
- * (characters).
+ * The limits in characters: a field has several lines if its text may be longer than `most`, or if its initial text is
+ * longer than `initial`.
  */
 const oneLine = { most: 200, initial: 50 };
 /**
- * Fewest lines of a text field at first. The field shows its whole text, because a person may send an initial text
- * unchanged.
+ * The smallest number of lines that a text field has at first. The field shows its whole text, because a person may
+ * send an initial text unchanged.
  */
 const rows = 3;
 
-/** A text or a number. Numbers stay text until they are sent: a browser's number field loses invalid input. */
+/**
+ * A field for a text or a number. A number stays a text until it is sent, because a browser's number field loses
+ * invalid input.
+ */
 export function TextInput(props: ControlProps<TextField | NumberField>) {
   const { field, value, onChange, ids, describedBy, isInvalid } = props;
   const isHidden = field.kind === 'text' && field.isSecret === true;
@@ -91,14 +94,17 @@ function isLong({ initial, maxLength = 0, format, isList, isSecret }: TextField)
   return format === undefined && (isList === true || maxLength > oneLine.most);
 }
 
-/** How many lines a text takes in a field of about 50 characters. */
+/** Returns how many lines a text needs in a field that is about 50 characters wide. */
 function rowCount(text: string): number {
   return text
     .split('\n')
     .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / oneLine.initial)), 0);
 }
 
-/** The input mode of a number field: a phone's number keys lack a sign and, for whole numbers, a point. */
+/**
+ * Returns the input mode of a number field. The number keys of a phone lack a minus sign and, for whole numbers, a
+ * decimal point.
+ */
 function numberKeys({ isWhole, minimum }: NumberField): 'text' | 'numeric' | 'decimal' {
   if (minimum === undefined || minimum < 0) return 'text';
   return isWhole ? 'numeric' : 'decimal';

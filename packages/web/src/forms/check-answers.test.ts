@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Answers, checkForm, initialAnswers } from './check-answers.ts';
 
-/** The content, or the problem, for a form with one field `it` and this answer. */
+/** Returns the content, or the problem, for a form with one field `it` and this answer. */
 function check(field: object, answer: Answers[string], required = true) {
   const form = Form.parse({ properties: { it: field }, required: required ? ['it'] : [] });
   const { content, problems } = checkForm(readFields(form), { it: answer });
@@ -16,12 +16,12 @@ describe('a required field', () => {
     [{ type: 'integer' }, '', 'This has to be filled in.'],
     [{ type: 'string', enum: ['a', 'b'] }, '', 'Choose one.'],
     [{ type: 'array', items: { enum: ['a', 'b'] }, minItems: 1 }, [], 'Choose at least 1.'],
-  ])('reports a missing answer: %j', (field, answer, problem) => {
+  ])('a required field reports a missing answer: %j', (field, answer, problem) => {
     expect(check(field, answer)).toBe(problem);
     expect(check(field, answer, false)).toEqual({});
   });
 
-  it('may be empty if no choice is required', () => {
+  it('a required field may be empty if it allows that no choice is made', () => {
     expect(check({ type: 'array', items: { enum: ['a'] } }, [])).toEqual({ it: [] });
   });
 });
@@ -38,9 +38,12 @@ describe('a number', () => {
     [{ type: 'number' }, '1,5', 'Give a number, such as 1.5.'],
     [{ type: 'number' }, '0x10', 'Give a number, such as 1.5.'],
     [{ type: 'number' }, '1e999', 'Give a number, such as 1.5.'],
-  ])('%j takes %j', (field, answer, expected) => {
-    expect(check(field, answer)).toEqual(expected);
-  });
+  ])(
+    'a number field with the schema %j accepts or rejects %j as expected',
+    (field, answer, expected) => {
+      expect(check(field, answer)).toEqual(expected);
+    },
+  );
 });
 
 describe('a text', () => {
@@ -61,31 +64,34 @@ describe('a text', () => {
     [{ type: 'string', format: 'date' }, '2026-05-04', { it: '2026-05-04' }],
     [{ type: 'string', format: 'date' }, '2026-13-04', expect.stringContaining('Give a date')],
     [{ type: 'string', format: 'hostname' }, 'anything', { it: 'anything' }],
-  ])('%j takes %j', (field, answer, expected) => {
-    expect(check(field, answer)).toEqual(expected);
-  });
+  ])(
+    'a text field with the schema %j accepts or rejects %j as expected',
+    (field, answer, expected) => {
+      expect(check(field, answer)).toEqual(expected);
+    },
+  );
 
-  it('with a time is sent in UTC, in any time zone of the page', () => {
+  it('a text with a time is sent in UTC, in any time zone of the page', () => {
     const typed = '2026-05-04T10:30';
     const expected = new Date(2026, 4, 4, 10, 30).toISOString();
     expect(check({ type: 'string', format: 'date-time' }, typed)).toEqual({ it: expected });
   });
 });
 
-it('a list has one value per line', () => {
+it('a list contains one value per line of the text', () => {
   expect(check({ type: 'array', items: { type: 'string' } }, 'a\n\nb c\n')).toEqual({
     it: ['a', 'b c'],
   });
 });
 
-it('a list has a least and a greatest length', () => {
+it('a list that is too short or too long has a problem', () => {
   const field = { type: 'array', items: { enum: ['a', 'b', 'c'] }, minItems: 2, maxItems: 2 };
   expect(check(field, ['a'])).toBe('Choose at least 2.');
   expect(check(field, ['a', 'b', 'c'])).toBe('Choose at most 2.');
   expect(check(field, ['a', 'c'])).toEqual({ it: ['a', 'c'] });
 });
 
-it('a switch always has an answer', () => {
+it('a switch always sends an answer', () => {
   expect(check({ type: 'boolean' }, false, false)).toEqual({ it: false });
   expect(check({ type: 'boolean' }, true)).toEqual({ it: true });
 });
@@ -135,7 +141,7 @@ it('for any form, the answer fits the schema, or each problem has a message', ()
   );
 });
 
-it('a field may be named like a property of every object', () => {
+it('a field’s name may also be the name of a property that every object has', () => {
   const field = { type: 'string' };
   const form = Form.parse({ properties: { constructor: field, toString: field } });
   const fields = readFields(form);
@@ -144,7 +150,7 @@ it('a field may be named like a property of every object', () => {
   expect(content).toEqual({ toString: 'typed' });
 });
 
-it('a field named __proto__ is not asked for: incoming JSON loses it', () => {
+it('a field named __proto__ is not shown, because incoming JSON loses it', () => {
   const form = Form.parse(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'));
   expect(readFields(form)).toEqual([]);
 });

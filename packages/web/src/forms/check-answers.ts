@@ -7,14 +7,14 @@ import {
   valueProblem,
 } from '@liminal/protocol';
 
-/** The answers so far, by field. */
+/** The answers so far, by the name of their field. */
 export type Answers = Readonly<Record<string, FieldValue>>;
 
 export interface CheckedForm {
-  /** The content to send, without empty fields. Undefined while there are problems. */
+  /** The content to send, without empty fields. Undefined if there are problems. */
   content: FormContent | undefined;
   /**
-   * The problems by field name. A map, since a field may be named like a property of every object, such as
+   * The problems by field name, in a map: a field may have the name of a property that every object has, such as
    * `constructor`.
    */
   problems: ReadonlyMap<string, string>;
@@ -45,7 +45,8 @@ export function checkForm(fields: readonly Field[], answers: Answers): CheckedFo
 }
 
 /**
- * The answer's value as it is sent; undefined if the field has no answer. A text that is not a number becomes `NaN`.
+ * Returns the answer's value as it is sent; undefined if the field has no answer. A text that is not a number becomes
+ * `NaN`.
  */
 function formValue(field: Field, answer: FieldValue): FormValue | undefined {
   switch (field.kind) {

@@ -6,20 +6,20 @@ export interface ControlProps<F extends Field> {
   value: FieldValue;
   onChange: (value: FieldValue) => void;
   ids: {
-    /** Id of the control, for its label. */
+    /** The id of the control, for its label. */
     control: string;
-    /** Id of the label, for a control with several parts. */
+    /** The id of the label, for a control that consists of several elements. */
     label: string;
   };
-  /** Ids of further descriptions; undefined for none. */
+  /** The ids of further descriptions; undefined if there are none. */
   describedBy: string | undefined;
   isInvalid: boolean;
 }
 
-/** The most choices that are all visible; more choices are in a list that opens. */
+/** The most choices that are all visible. More choices are in a list that opens. */
 const most = 6;
 
-/** Whether all choices are visible, as a group of controls, which cannot have a label element. */
+/** Whether all choices are visible, as a group of controls. Such a group cannot have a label element. */
 export function isInSight(field: Field): boolean {
   if (field.kind === 'several') return true;
   return field.kind === 'one' && (field.takesOther || field.choices.length <= most);

@@ -6,7 +6,7 @@ interface FilledRow {
   text: string;
 }
 
-/** Every answer in the form's order; answers that belong to no field come last. */
+/** Returns every answer in the form's order. Answers that belong to no field come last. */
 export function filledRows(form: Form | undefined, content: FormContent): FilledRow[] {
   const fields = readFields(form);
   const order = fields.map(({ name }) => name);

@@ -62,7 +62,7 @@ it('fields come in the form’s order, with their defaults', () => {
   ]);
 });
 
-it('a field shows its title, else its name; choices have titles of their own', () => {
+it('a field shows its title, or, without a title, its name; choices have titles of their own', () => {
   const [version, registry, , retries] = readFields(release);
   expect([version?.title, version?.description]).toEqual(['Version', 'As in package.json']);
   expect(retries).toMatchObject({ title: 'retries', minimum: 0 });
@@ -74,7 +74,7 @@ it('a field shows its title, else its name; choices have titles of their own', (
   });
 });
 
-it('an empty choice or an unknown default selects nothing', () => {
+it('an empty choice and an unknown default select nothing', () => {
   const form = Form.parse({
     properties: {
       several: { type: 'array', items: {}, default: ['a', 7, 'b'] },

@@ -11,10 +11,13 @@ import { type Answers, type CheckedForm, checkForm, initialAnswers } from './che
 export interface FormState {
   fields: readonly Field[];
   answers: Answers;
-  /** Problems by field; empty before the first attempt to send. */
+  /** The problems by field; empty before the first attempt to send. */
   problems: CheckedForm['problems'];
   change: (name: string, value: FieldValue) => void;
-  /** Returns the content to send, or shows the problems and returns the name of the first field with a problem. */
+  /**
+   * Returns the content to send. If there are problems, shows them and returns the name of the first field with a
+   * problem.
+   */
   check: () => { content: FormContent } | { firstProblem: string | undefined };
 }
 

@@ -7,7 +7,7 @@ import { classOf } from './colour-classes.ts';
 import type { ColouredLines, ColouredToken } from './coloured-lines.ts';
 import { useHighlight } from './use-highlight.ts';
 
-/** Code in the colours of its language, as soon as the colours have loaded. */
+/** Shows code in the colours of its language, as soon as the colours have loaded. */
 export function Code({ code, lang }: { code: string; lang: string }) {
   const lines = useHighlight(code, lang);
   if (lines === undefined) {
@@ -36,7 +36,7 @@ export function Code({ code, lang }: { code: string; lang: string }) {
   );
 }
 
-/** Lines that are laid out together. */
+/** The number of lines that are laid out together. */
 const blockLines = 20;
 
 function blocksOf(lines: ColouredLines): ColouredLines[] {
@@ -45,7 +45,7 @@ function blocksOf(lines: ColouredLines): ColouredLines[] {
   );
 }
 
-/** A line of code; a long one is laid out in pieces. */
+/** Shows a line of code. A long line is laid out in pieces. */
 export function ColouredLine({ tokens }: { tokens: readonly ColouredToken[] }) {
   const pieces = spanPieces(tokens.map(({ content: text, css }) => ({ text, css })));
   return pieces.map((piece, index) => {

@@ -1,8 +1,8 @@
-/** One class for each style of code. Thousands of elements share a class; inline styles would be slow. */
+/** One class for each style of code. Thousands of elements share a class, because inline styles would be slow. */
 const classes = new Map<string, string>();
 let sheet: CSSStyleSheet | undefined;
 
-/** The class of elements with these declarations of CSS. */
+/** Returns the class for elements with these CSS declarations. */
 export function classOf(css: string): string {
   const known = classes.get(css);
   if (known !== undefined) return known;

@@ -5,11 +5,11 @@ import { highlight } from './highlighter.ts';
 export interface ColourTask {
   id: number;
   code: string;
-  /** Any name of the language. */
+  /** Any name that the language has. */
   language: string;
 }
 
-/** The result, without `lines` if the code could not be coloured. */
+/** The result; without `lines` if the code could not be coloured. */
 export interface ColourResult {
   id: number;
   lines?: ColouredLines | undefined;

@@ -2,8 +2,8 @@ import type { ColourResult, ColourTask } from './colour-worker.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
 /**
- * Longest time to colour one piece of code (ms), including loading the language. Some languages' regular expressions
- * never end on some texts.
+ * The longest time to colour one piece of code, in ms, including the time to load the language. Some languages' regular
+ * expressions never end on some texts.
  */
 const longest = 30_000;
 
@@ -14,14 +14,14 @@ interface PendingCode {
 }
 
 let worker: Worker | undefined;
-/** Pieces of code that wait to be coloured; the worker has the first. */
+/** The pieces of code that wait to be coloured. The worker is colouring the first of them. */
 const queue: PendingCode[] = [];
 let count = 0;
 let timer: ReturnType<typeof setTimeout>;
 
 /**
- * The code's coloured lines; undefined if it cannot be coloured. Runs in a worker, started on first use: a long piece
- * of code takes longer than a frame.
+ * Returns the code's coloured lines; undefined if the code cannot be coloured. A worker, started on first use, colours
+ * the code, because a long piece of code takes longer than a frame.
  */
 export function colour(code: string, language: string): Promise<ColouredLines | undefined> {
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ export function colour(code: string, language: string): Promise<ColouredLines | 
   });
 }
 
-/** Sends the first piece to the worker. */
+/** Sends the first piece of code to the worker. */
 function sendNext(): void {
   const [first] = queue;
   if (first === undefined) return;
@@ -41,14 +41,14 @@ function sendNext(): void {
   timer = setTimeout(giveUp, longest);
 }
 
-/** Resolves the first piece, and continues with the next. */
+/** Resolves the first piece of code, and continues with the next piece. */
 function settle(lines: ColouredLines | undefined): void {
   clearTimeout(timer);
   queue.shift()?.resolve(lines);
   sendNext();
 }
 
-/** Resolves the first piece without colours, and starts a new worker for the next piece. */
+/** Resolves the first piece of code without colours, and starts a new worker for the next piece. */
 function giveUp(): void {
   worker?.terminate();
   worker = undefined;
@@ -60,7 +60,7 @@ function startWorker(): Worker {
   started.addEventListener('message', ({ data }: MessageEvent<ColourResult>) => {
     if (data.id === count) settle(data.lines);
   });
-  // The worker could not be loaded: the next piece of code starts it again.
+  // The worker could not be loaded. The next piece of code starts it again.
   started.addEventListener('error', giveUp);
   return started;
 }

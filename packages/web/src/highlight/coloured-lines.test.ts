@@ -7,7 +7,7 @@ const token = (offset: number, content: string, color: string) => ({
   htmlStyle: { color, '--theme': color },
 });
 
-it('consecutive tokens of one colour become one, with the space around them', () => {
+it('consecutive tokens of the same colour are joined, together with the space around them', () => {
   const tokens = [
     token(0, '  ', 'black'),
     token(2, 'const', 'red'),
@@ -21,7 +21,7 @@ it('consecutive tokens of one colour become one, with the space around them', ()
   ]);
 });
 
-it('a line that is empty or blank is not changed', () => {
+it('a line that is empty or contains only spaces is not changed', () => {
   expect(joinTokens([])).toEqual([]);
   expect(joinTokens([token(4, '    ', 'black')])).toHaveLength(1);
 });

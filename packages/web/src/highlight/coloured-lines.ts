@@ -1,6 +1,6 @@
 /** A piece of code and its style. */
 export interface ColouredToken {
-  /** The index at which the piece begins in the code. */
+  /** The index in the code at which the piece begins. */
   offset: number;
   content: string;
   /** CSS declarations. */
@@ -9,14 +9,14 @@ export interface ColouredToken {
 
 export type ColouredLines = readonly (readonly ColouredToken[])[];
 
-/** A piece of code, as Shiki gives it. */
+/** A piece of code, as Shiki returns it. */
 interface ShikiToken {
   offset: number;
   content: string;
   htmlStyle?: Record<string, string>;
 }
 
-/** Joins consecutive tokens of one colour, including space, because each token is an element in the page. */
+/** Joins consecutive tokens of the same colour, including spaces, because each token is an element in the page. */
 export function joinTokens(tokens: readonly ShikiToken[]): ColouredToken[] {
   const joined: ColouredToken[] = [];
   for (const { offset, content, htmlStyle } of tokens) {
@@ -35,7 +35,10 @@ export function joinTokens(tokens: readonly ShikiToken[]): ColouredToken[] {
   return joined;
 }
 
-/** The CSS declarations of a style, without Shiki's variables, which are for pages that choose a theme themselves. */
+/**
+ * Returns the CSS declarations of a style, without Shiki's variables, which are for pages that choose a theme
+ * themselves.
+ */
 function declarationsOf(style: Record<string, string> = {}): string {
   return Object.entries(style)
     .filter(([name]) => !name.startsWith('--'))

@@ -6,7 +6,7 @@ import { findLanguage } from './languages.ts';
 it.each([
   'bat diff dockerfile elixir graphql haskell hcl ini kotlin log lua make nix perl php powershell',
   'protobuf r ruby scala sql svelte swift terraform toml vue xml zig',
-])('%s have colours', (names) => {
+])('the languages %s have colours', (names) => {
   for (const name of names.split(' ')) expect([name, findLanguage(name)]).not.toContain(undefined);
 });
 
@@ -70,21 +70,24 @@ it.each([
   ['html', '<a href="b">c</a><!-- d -->'],
   ['yaml', 'a: &b\n  - "c" # d'],
   ['markdown', '# A\n**b** `c` [d](e)'],
-])('every colour of %s is readable on the background of code (AA)', async (language, code) => {
-  const lines = (await highlight(code, language)) ?? [];
-  const pairs = lines
-    .flat()
-    .map(({ css }) => /\bcolor: light-dark\((#\w{6})\w*, (#\w{6})\w*\)/.exec(css));
-  expect(pairs.filter((pair) => pair !== null).length).toBeGreaterThan(0);
-  for (const pair of pairs) {
-    if (pair === null) continue;
-    // --sunken
-    for (const [colour, ground] of [
-      [pair[1]!, '#f6f6f7'],
-      [pair[2]!, '#17181a'],
-    ] as const) {
-      const [lighter, darker] = [luminance(colour), luminance(ground)].toSorted((a, b) => b - a);
-      expect((lighter! + 0.05) / (darker! + 0.05), colour).toBeGreaterThanOrEqual(4.5);
+])(
+  'every colour of %s can be read on the background of code (contrast of level AA)',
+  async (language, code) => {
+    const lines = (await highlight(code, language)) ?? [];
+    const pairs = lines
+      .flat()
+      .map(({ css }) => /\bcolor: light-dark\((#\w{6})\w*, (#\w{6})\w*\)/.exec(css));
+    expect(pairs.filter((pair) => pair !== null).length).toBeGreaterThan(0);
+    for (const pair of pairs) {
+      if (pair === null) continue;
+      // --sunken
+      for (const [colour, ground] of [
+        [pair[1]!, '#f6f6f7'],
+        [pair[2]!, '#17181a'],
+      ] as const) {
+        const [lighter, darker] = [luminance(colour), luminance(ground)].toSorted((a, b) => b - a);
+        expect((lighter! + 0.05) / (darker! + 0.05), colour).toBeGreaterThanOrEqual(4.5);
+      }
     }
-  }
-});
+  },
+);

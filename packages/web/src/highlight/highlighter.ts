@@ -2,7 +2,10 @@ import type { HighlighterCore } from 'shiki/core';
 import { type ColouredLines, joinTokens } from './coloured-lines.ts';
 import { findLanguage } from './languages.ts';
 
-/** Colours of the themes that are too faint on our backgrounds (WCAG AA, 4.5:1), with their replacements. */
+/**
+ * Colours of the themes that are too faint on our backgrounds (below 4.5:1, WCAG AA), with the colours that replace
+ * them.
+ */
 const readable = {
   'github-light': {
     '#e36209': '#a94500',
@@ -16,8 +19,8 @@ const readable = {
 let starting: Promise<HighlighterCore> | undefined;
 
 /**
- * Starts the highlighter when first needed. The highlighter uses JavaScript's regular expressions, because the page's
- * policy forbids WebAssembly.
+ * Starts the highlighter on first use. The highlighter uses JavaScript's regular expressions, because the page's policy
+ * forbids WebAssembly.
  */
 async function startHighlighter(): Promise<HighlighterCore> {
   const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] =
@@ -35,14 +38,14 @@ async function startHighlighter(): Promise<HighlighterCore> {
 }
 
 /**
- * Code as coloured tokens, line by line; each colour is a `light-dark()` pair. Undefined if there are no colours for
- * the language `name`.
+ * Returns code as coloured tokens, line by line; each colour is a `light-dark()` pair. Returns undefined if there are
+ * no colours for the language `name`.
  */
 export async function highlight(code: string, name: string): Promise<ColouredLines | undefined> {
   const language = findLanguage(name);
   if (language === undefined) return undefined;
   starting ??= startHighlighter().catch((error: unknown) => {
-    // Forget the failure, so that the next piece of code tries again: the server may be back.
+    // Forget the failure, so that the next piece of code tries again: the server may be reachable by then.
     starting = undefined;
     throw error;
   });
@@ -55,8 +58,9 @@ export async function highlight(code: string, name: string): Promise<ColouredLin
     lang,
     themes: { light: 'github-light', dark: 'github-dark' },
     colorReplacements: readable,
-    // 0 removes the time limit per line: with Shiki's default, a line that takes long stays half coloured, for
-    // example the first line in a language on a slow machine. `colour.ts` limits the time for the whole code instead.
+    // 0 removes the time limit per line. With Shiki's default limit, a line that takes long is coloured only in part,
+    // for example the first line in a language on a slow machine. `colour.ts` limits the time for the whole code
+    // instead.
     tokenizeTimeLimit: 0,
     defaultColor: 'light-dark()',
   });

@@ -2,7 +2,7 @@ import { bundledLanguagesInfo } from 'shiki/langs';
 
 type Language = (typeof bundledLanguagesInfo)[number];
 
-/** Shiki's language names by file names and extensions that are not among Shiki's aliases. */
+/** Shiki's language names by the file names and extensions that Shiki does not list as aliases. */
 const moreNames = new Map(
   Object.entries({
     cc: 'cpp',
@@ -50,7 +50,7 @@ const moreNames = new Map(
   }),
 );
 
-/** A language by any of its names, ignoring case; undefined if there are no colours for it. */
+/** Returns a language by any of its names, ignoring case; undefined if there are no colours for the language. */
 export function findLanguage(name: string): Language | undefined {
   const lower = name.toLowerCase();
   const known = moreNames.get(lower) ?? lower;

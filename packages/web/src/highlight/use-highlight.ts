@@ -1,19 +1,20 @@
+import { LruMap } from '@liminal/protocol';
 import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
 
-/** Longer code (characters) stays plain: rendering all its colours would block the page. */
+/** Code with more characters than this stays plain: rendering all its colours would block the page. */
 const longest = 100_000;
 /**
- * Code with more coloured pieces also stays plain: each piece is an element of the page, and all may be in one line.
+ * Code with more coloured pieces than this also stays plain: each piece is an element of the page, and all pieces may
+ * be in one line.
  */
 const mostTokens = 10_000;
 
-/** Recently coloured code, so that it does not flash when it is shown again. */
-const recent = new Map<string, ColouredLines>();
-const recentSize = 300;
+/** The code that was coloured most recently, so that the code does not flash when it is shown again. */
+const recent = new LruMap<string, ColouredLines>(300);
 
-/** The code's coloured lines; undefined until they are ready, and for a language without colours. */
+/** Returns the code's coloured lines; undefined until they are ready, and for a language without colours. */
 export function useHighlight(code: string, language: string): ColouredLines | undefined {
   const isPlain = language === '' || code.length > longest;
   const key = `${language} ${code}`;
@@ -26,7 +27,7 @@ export function useHighlight(code: string, language: string): ColouredLines | un
     void colour(code, language).then((lines) => {
       // Code without colours stays readable, so failures are ignored.
       if (lines === undefined || tokensIn(lines) > mostTokens) return;
-      cacheLines(key, lines);
+      recent.set(key, lines);
       if (wanted) setColoured({ key, lines });
     });
     return () => {
@@ -40,13 +41,4 @@ export function useHighlight(code: string, language: string): ColouredLines | un
 
 function tokensIn(lines: ColouredLines): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
-}
-
-function cacheLines(key: string, lines: ColouredLines): void {
-  recent.set(key, lines);
-  if (recent.size <= recentSize) return;
-  for (const oldest of recent.keys()) {
-    recent.delete(oldest);
-    return;
-  }
 }

@@ -5,7 +5,7 @@ import { Button } from '../look/controls.tsx';
 import css from './ArchivedNote.module.css';
 import { useHousekeeping } from './housekeeping.tsx';
 
-/** Shows that the session is archived, and how to restore it. */
+/** Reports that the session is archived, and how to restore it. */
 export function ArchivedNote({ session }: { session: SessionSummary | undefined }) {
   const { unarchive } = useHousekeeping();
   if (session?.archived !== true) return null;
@@ -17,8 +17,8 @@ export function ArchivedNote({ session }: { session: SessionSummary | undefined 
         look="quiet"
         onClick={(event) => {
           unarchive(session);
-          // The button disappears, so the focus must move: to the composer, but not on a phone, where that would open
-          // the keyboard.
+          // The button disappears, so the focus must move to the composer. On a phone, that would open the keyboard, so
+          // the focus does not move there.
           if (
             event.nativeEvent instanceof PointerEvent &&
             event.nativeEvent.pointerType === 'touch'

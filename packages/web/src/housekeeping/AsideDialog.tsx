@@ -16,13 +16,10 @@ interface AsideDialogProps {
   onClose: () => void;
 }
 
-/** Each session's last question and answer, kept until the page is closed. */
+/** Each session's last question and answer. They are kept until the page is closed. */
 const lastAnswers = new Map<string, { question: string; answer: string }>();
 
-/**
- * Asks a session's model a question beside the conversation: neither the question nor the answer becomes part of the
- * conversation.
- */
+/** Asks the model of a session a question. Neither the question nor the answer becomes part of the conversation. */
 export default function AsideDialog({ session, question, onClose }: AsideDialogProps) {
   const { requests } = useClient();
   const { sessionId } = session;

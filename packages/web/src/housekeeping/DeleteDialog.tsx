@@ -17,7 +17,7 @@ interface DeleteDialogProps {
   onClose: () => void;
 }
 
-/** Asks whether to delete a session, and lists the data that is deleted and the data that stays. */
+/** Asks whether to delete a session, and lists which data is deleted and which data stays. */
 export default function DeleteDialog({ session, onDeleted, onClose }: DeleteDialogProps) {
   const { sessionId, title, cliType, isAlive } = session;
   const { requests } = useClient();

@@ -14,12 +14,12 @@ import css from './RowList.module.css';
 import { labelOf } from '../words/label.ts';
 
 interface GrantsDialogProps {
-  /** The session whose project's permissions are shown; any session of the project will do. */
+  /** The session whose project's permissions are shown. Any session of the project can be given. */
   session: SessionSummary;
   onClose: () => void;
 }
 
-/** The permissions granted for a project; each can be revoked. */
+/** Lists the permissions that are granted for a project. Each permission can be revoked. */
 export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   const { projectId, projectDir } = session;
   const { requests } = useClient();
@@ -79,7 +79,7 @@ export default function GrantsDialog({ session, onClose }: GrantsDialogProps) {
   );
 }
 
-/** A grant and the project that it is stored for. */
+/** A grant, and the project for which it is stored. */
 interface PlacedGrant extends Grant {
   place: string;
 }
@@ -89,7 +89,7 @@ interface GrantListProps {
   onRevoke: (grant: PlacedGrant) => void;
 }
 
-/** Whether the grant is a decision to ignore a folder's settings. */
+/** Whether the grant is the decision to ignore a folder's settings. */
 const ignoresSettings = ({ rule }: Grant): boolean => rule.startsWith('project-settings:leave:');
 
 function GrantList({ grants, onRevoke }: GrantListProps) {

@@ -17,7 +17,7 @@ interface McpDialogProps {
   onClose: () => void;
 }
 
-/** The MCP servers of a session's agent, with the actions on each. */
+/** Lists the MCP servers of a session's agent, with the actions on each server. */
 export default function McpDialog({ session: { sessionId }, onClose }: McpDialogProps) {
   const { requests } = useClient();
   const [servers, setServers] = useState<readonly McpServerState[]>();

@@ -17,7 +17,7 @@ import menu from '../look/menu.module.css';
 import { MenuItem } from '../look/MenuItem.tsx';
 import { useHousekeeping } from './housekeeping.tsx';
 
-/** The menu entries of a session: pin, archive, and its dialogs. */
+/** The menu entries of a session: pin, archive, and the entries that open the session's dialogs. */
 export function SessionItems({ session }: { session: SessionSummary }) {
   const housekeeping = useHousekeeping();
   const agent = useAgent(session.cliType);

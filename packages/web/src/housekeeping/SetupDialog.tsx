@@ -24,7 +24,7 @@ interface SetupDialogProps {
   onClose: () => void;
 }
 
-/** A session's setup: its agent's facts, permission rules, hooks, skills, plugins and memory files. */
+/** Shows a session's setup: facts about its agent, permission rules, hooks, skills, plugins and memory files. */
 export default function SetupDialog({ session, kind, onClose }: SetupDialogProps) {
   const { sessionId, cliType } = session;
   const { requests } = useClient();
@@ -77,7 +77,7 @@ export default function SetupDialog({ session, kind, onClose }: SetupDialogProps
   );
 }
 
-/** The facts about the session that the page knows without asking the agent. */
+/** Returns the facts about the session that the page knows without asking the agent. */
 function sessionFacts(
   info: SessionInfo | undefined,
   servers: readonly McpServerState[],

@@ -4,7 +4,10 @@ import { Button, IconButton } from '../look/controls.tsx';
 import { type Toast, useToast } from './housekeeping.tsx';
 import css from './ToastShelf.module.css';
 
-/** How long a toast stays (ms), unless it has the pointer or the focus. A problem stays until it is dismissed. */
+/**
+ * The time (ms) after which a toast disappears, unless it has the pointer or the focus. A toast about a problem stays
+ * until it is dismissed.
+ */
 const staysMs = 8_000;
 
 /** Where toasts appear. */

@@ -9,7 +9,7 @@ interface UnlessImportedProps {
   children: ReactNode;
 }
 
-/** The composer; for a session imported from a file, which cannot be continued, a note instead. */
+/** Shows the composer. For a session that was imported from a file and cannot be continued, shows a note instead. */
 export function UnlessImported({ session, children }: UnlessImportedProps) {
   if (session?.importedFrom === undefined) return children;
   const { exportedAt } = session.importedFrom;

@@ -17,30 +17,30 @@ import { lazyComponent, onMissingPart } from '../look/lazy-component.tsx';
 import { forgetDrafts } from '../storage/drafts.ts';
 import { labelOf } from '../words/label.ts';
 
-/** The actions on sessions, such as rename and archive. Problems are shown in a toast. */
+/** The actions on sessions, such as rename and archive. If an action fails, a toast shows the problem. */
 export interface Housekeeping {
-  /** Archives the session and closes its tab; a toast offers to undo this. */
+  /** Archives the session and closes its tab. A toast offers to undo both. */
   archive: (session: SessionSummary) => void;
   unarchive: (session: SessionSummary) => void;
   pin: (session: SessionSummary) => void;
   unpin: (session: SessionSummary) => void;
-  /** Asks for another title. */
+  /** Asks the person for another title. */
   showRename: (session: SessionSummary) => void;
-  /** Shows the permissions granted for the session's project. */
+  /** Shows the permissions that are granted for the session's project. */
   showGrants: (session: SessionSummary) => void;
   /** Shows the MCP servers of the session's agent. */
   showMcp: (session: SessionSummary) => void;
-  /** Shows the session's folders beside the project's. */
+  /** Shows the folders that the session may use in addition to its project's folder. */
   showDirectories: (session: SessionSummary) => void;
-  /** Shows the session's setup, starting with one kind. */
+  /** Shows the session's setup, and scrolls to one kind of setup first. */
   showSetup: (session: SessionSummary, kind?: SetupKind) => void;
   /** Shows how the session's work tree differs from the last commit. */
   showChanges: (session: SessionSummary) => void;
-  /** Asks the session's model a question beside the conversation. */
+  /** Asks the session's model a question that does not become part of the conversation. */
   showAside: (session: SessionSummary, question: string) => void;
-  /** Deletes the session after a question. */
+  /** Asks the person to confirm, and deletes the session. */
   delete: (session: SessionSummary) => void;
-  /** Must be called when a session was deleted, here or elsewhere: its tab is closed. */
+  /** Must be called when a session was deleted, on this page or elsewhere: closes the session's tab. */
   deleted: (sessionId: string) => void;
   /** Shows a short message about an action. */
   showToast: (text: string) => void;
@@ -60,7 +60,7 @@ const ToastContext = createContext<{ toast: Toast | undefined; dismiss: () => vo
   dismiss: () => {},
 });
 
-// Fetched when first needed.
+// The code of these dialogs is fetched when a dialog is first opened.
 const notLoaded: Toast = { text: 'Not loaded: the server is away.', isProblem: true };
 
 const DeleteDialog = lazyComponent(() => import('./DeleteDialog.tsx'));
@@ -191,7 +191,7 @@ export function useHousekeeping(): Housekeeping {
   return housekeeping;
 }
 
-/** The toast, and a function that removes it. */
+/** Returns the toast that is shown, and a function that removes it. */
 export function useToast() {
   return useContext(ToastContext);
 }

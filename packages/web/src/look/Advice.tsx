@@ -7,14 +7,14 @@ import { useCopy } from './use-copy.ts';
 
 interface AdviceProps extends ComponentProps<'p'> {
   text: string;
-  /** Whether commands have a button that copies them. Not inside a label. */
+  /** Whether commands have a button that copies them. Must be false inside a label. */
   canCopy?: boolean;
 }
 
-/** Advice about a missing part: a command or name between backticks is shown as code. */
+/** Shows advice about a missing program or setting. A command or name between backticks is shown as code. */
 export function Advice({ text, canCopy = true, ...rest }: AdviceProps) {
   const parts = text.split('`');
-  // A backtick without a second one is text.
+  // A backtick that is not followed by a second backtick is text.
   const isPaired = parts.length % 2 === 1;
   if (!isPaired) parts.splice(-2, 2, parts.slice(-2).join('`'));
   return (
@@ -28,7 +28,7 @@ export function Advice({ text, canCopy = true, ...rest }: AdviceProps) {
   );
 }
 
-/** A name, or a command that can be copied. */
+/** Shows a name, or a command that can be copied. */
 function Code({ text, canCopy }: { text: string; canCopy: boolean }) {
   const { copied, copy } = useCopy();
   const isCommand = !/^[A-Z][A-Z0-9_]*$/.test(text);

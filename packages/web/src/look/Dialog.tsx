@@ -10,21 +10,24 @@ interface DialogProps {
   onClose: () => void;
   children: ReactNode;
   /**
-   * `wide` is as wide as its content, `drawer` slides in from the left edge, `sheet` covers the page, `bare` shows no
+   * `wide` is as wide as its content; `drawer` slides in from the left edge; `sheet` covers the page; `bare` shows no
    * title.
    */
   look?: 'plain' | 'wide' | 'bare' | 'drawer' | 'sheet';
 }
 
-/** The element that gets the focus back: the menu's button, if a menu entry opened the dialog. */
+/**
+ * Returns the element that receives the focus after the dialog is closed: the menu's button, if a menu entry opened the
+ * dialog.
+ */
 function openerOf(focused: Element | null): Element | null {
   const menu = focused?.closest('[role="menu"]');
   return menu ? document.querySelector(`[aria-controls="${CSS.escape(menu.id)}"]`) : focused;
 }
 
 /**
- * A modal dialog. The dialog is the browser's own: the focus stays inside and is restored afterwards, and Escape and
- * Back close the dialog. The main control is marked with `data-autofocus`.
+ * A modal dialog, for which the page uses the browser's own dialog: the focus stays inside and is restored afterwards,
+ * and Escape and Back close the dialog. The main control has the attribute `data-autofocus`.
  */
 export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -36,7 +39,7 @@ export function Dialog({ title, onClose, children, look = 'plain' }: DialogProps
     if (dialog === null) return undefined;
     const opener = openerOf(document.activeElement);
     if (!dialog.open) dialog.showModal();
-    // Focus the main control, because the browser focuses the first control, which is the close button.
+    // Focus the main control, because the browser focuses the first control, and that is the close button.
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       // A dialog that is removed while it is open does not restore the focus.

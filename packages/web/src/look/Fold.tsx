@@ -10,7 +10,7 @@ interface FoldProps {
   children: ReactNode;
 }
 
-/** Content below a summary that opens and closes it. */
+/** Content below a summary. A press on the summary opens or closes the content. */
 export function Fold({ summary, isOpen = false, className, children }: FoldProps) {
   const [opensItself] = useState(isOpen);
   return (

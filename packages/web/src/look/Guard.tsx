@@ -2,9 +2,9 @@ import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
   children: ReactNode;
-  /** Rendered in place of the children if rendering them fails. */
+  /** The content that is shown instead of the children if rendering them fails. */
   fallback: ReactNode;
-  /** The content; a new value renders the children again after an error. */
+  /** The content of the children. After an error, a new value renders the children again. */
   of: unknown;
 }
 
@@ -13,7 +13,7 @@ interface GuardState {
   of: unknown;
 }
 
-/** Keeps a rendering error from taking down the rest of the page. */
+/** Limits a rendering error to the children, so that the rest of the page remains. */
 export class Guard extends Component<GuardProps, GuardState> {
   override state: GuardState = { failed: false, of: this.props.of };
 

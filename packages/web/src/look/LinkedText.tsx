@@ -5,9 +5,9 @@ interface LinkedTextProps extends ComponentProps<'p'> {
   text: string;
 }
 
-/** Text whose web addresses are links, without a paragraph around it. */
+/** Shows text whose web addresses are links, without a paragraph around the text. */
 export function Linked({ text }: { text: string }) {
-  // The parts at odd indexes are addresses; punctuation after an address belongs to the sentence.
+  // The texts at odd indexes are addresses. Punctuation after an address belongs to the sentence.
   const parts = text.split(/(https?:\/\/[^\s<>"'`]*[^\s<>"'`.,:;!?)\]}])/);
   return parts.map((part, index) =>
     index % 2 === 0 ? (
@@ -22,7 +22,9 @@ export function Linked({ text }: { text: string }) {
   );
 }
 
-/** Plain text whose web addresses are links, shown in full, which open beside the app. */
+/**
+ * Shows plain text whose web addresses are links. Each address is shown completely, and its page opens beside the app.
+ */
 export function LinkedText({ text, ...rest }: LinkedTextProps) {
   return (
     <p {...rest}>

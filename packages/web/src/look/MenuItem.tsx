@@ -12,7 +12,7 @@ interface MenuItemProps {
   keys?: string | undefined;
 }
 
-/** An entry of a menu with a picture, and a hint at its end. */
+/** A menu entry with an icon, and a hint at the right. */
 export function MenuItem({ icon, children, hint, keys, ...rest }: MenuItemProps) {
   return (
     <Menu.Item className={menu.item} {...rest}>

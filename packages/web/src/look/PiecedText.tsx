@@ -4,11 +4,11 @@ import { textPieces } from './text-pieces.ts';
 
 interface PiecedTextProps {
   text: string;
-  /** Renders the piece that begins at an index; by default as plain text. */
+  /** Renders the piece that begins at the index `from`; by default as plain text. */
   draw?: (piece: string, from: number) => ReactNode;
 }
 
-/** Text of any length, for places that keep line breaks. A long text is laid out in pieces, and copied unchanged. */
+/** Text of any length, for elements that keep line breaks. A long text is laid out in pieces, and copied unchanged. */
 export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
   const pieces = textPieces(text);
   if (pieces.length <= 1) return draw(text, 0);
@@ -20,14 +20,14 @@ export function PiecedText({ text, draw = (piece) => piece }: PiecedTextProps) {
     return (
       <Fragment key={index}>
         <TextPiece>{draw(isLine ? piece.slice(0, -1) : piece, from)}</TextPiece>
-        {/* A line break at the end of a piece does not end the line around it. */}
+        {/* A line break at the end of a piece must not end the line that contains the piece. */}
         {isLine && '\n'}
       </Fragment>
     );
   });
 }
 
-/** A piece of text inside a line, which the browser lays out separately. */
+/** A piece of text inside a line. The browser lays out each piece separately. */
 export function TextPiece({ children }: { children: ReactNode }) {
   return <span className={css.piece}>{children}</span>;
 }

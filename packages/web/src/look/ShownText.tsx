@@ -4,11 +4,14 @@ import { PiecedText } from './PiecedText.tsx';
 import { mostInLine } from './text-pieces.ts';
 import css from './ShownText.module.css';
 
-/** Hidden characters beyond this many are shown as plain text: an element for each would slow the page. */
+/**
+ * If a text has more hidden characters than this, the further ones are shown as plain text: an element for each would
+ * slow the page.
+ */
 const mostMarks = 1000;
 
 /**
- * An agent's text with hidden characters shown: an invisible character, or one that changes the writing direction,
+ * Shows an agent's text with its hidden characters. A character that is invisible or changes the writing direction
  * appears as its code point and has no effect. Copying yields the text itself.
  */
 export function ShownText({ text }: { text: string }) {

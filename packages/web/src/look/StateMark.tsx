@@ -11,8 +11,8 @@ interface StateMarkProps {
 }
 
 /**
- * A session's state. Each state has a shape of its own, so that colour is never the only sign; an idle session has no
- * mark.
+ * Shows a session's state. Each state has a shape of its own, so that its colour is never the only sign. An idle
+ * session has no mark.
  */
 export function StateMark({ state, isPaused = false, isUnseen = false }: StateMarkProps) {
   const showsPause = isPaused && state === 'queued';

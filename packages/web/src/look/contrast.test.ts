@@ -18,13 +18,13 @@ function token(name: string, theme: 'light' | 'dark'): Colour {
   return [parts[0]!, parts[1]!, parts[2]!, parts[3] ?? 1];
 }
 
-/** The visible colour of one colour over an opaque colour. */
+/** Returns the visible colour of one colour over an opaque colour. */
 function over([r, g, b, alpha]: Colour, below: Colour): Colour {
   const mix = (top: number, index: 0 | 1 | 2) => top * alpha + below[index] * (1 - alpha);
   return [mix(r, 0), mix(g, 1), mix(b, 2), 1];
 }
 
-/** WCAG 2: relative luminance. */
+/** Returns the relative luminance of WCAG 2. */
 function luminance([r, g, b]: Colour): number {
   const [x, y, z] = [r, g, b].map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * x! + 0.7152 * y! + 0.0722 * z!;
@@ -45,12 +45,15 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     ['warning', ['page', 'side', 'raised']],
     ['danger', ['page', 'raised']],
     ['on-accent', ['accent-fill', 'accent-fill-hover']],
-  ])('%s is readable on all its backgrounds (AA)', (name, grounds) => {
-    const unreadable = grounds.filter(
-      (ground) => contrast(token(name, theme), token(ground, theme)) < 4.5,
-    );
-    expect(unreadable).toEqual([]);
-  });
+  ])(
+    'text in the colour %s can be read on all backgrounds of the colour (contrast of level AA)',
+    (name, grounds) => {
+      const unreadable = grounds.filter(
+        (ground) => contrast(token(name, theme), token(ground, theme)) < 4.5,
+      );
+      expect(unreadable).toEqual([]);
+    },
+  );
 
   it.each([
     [
@@ -60,15 +63,18 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     ['text-soft', ['danger-wash', 'accent-wash', 'hover', 'pressed']],
     ['success', ['added-wash']],
     ['danger', ['removed-wash', 'danger-wash']],
-  ])('%s is readable on washes over the page (AA)', (name, washes) => {
-    const unreadable = washes.filter((wash) => {
-      const ground = over(token(wash, theme), token('page', theme));
-      return contrast(token(name, theme), ground) < 4.5;
-    });
-    expect(unreadable).toEqual([]);
-  });
+  ])(
+    'text in the colour %s can be read on washes over the page (contrast of level AA)',
+    (name, washes) => {
+      const unreadable = washes.filter((wash) => {
+        const ground = over(token(wash, theme), token('page', theme));
+        return contrast(token(name, theme), ground) < 4.5;
+      });
+      expect(unreadable).toEqual([]);
+    },
+  );
 
-  it('the colours that programs name are readable (AA)', () => {
+  it('the colours that terminal programs use can be read (contrast of level AA)', () => {
     const names = [...css.matchAll(/--(ansi-\w+):/g)].map(([, name]) => name!);
     expect(names).toHaveLength(16);
     const ground = token('sunken', theme);

@@ -27,7 +27,7 @@ export function IconButton({ label, className, ...rest }: IconButtonProps) {
   );
 }
 
-/** Shows the name of a key. */
+/** Shows the name of a key as on a keyboard. */
 export function Kbd({ children }: { children: ReactNode }) {
   return (
     <kbd className={css.kbd} aria-hidden="true">
@@ -36,7 +36,7 @@ export function Kbd({ children }: { children: ReactNode }) {
   );
 }
 
-/** Joins classes into one attribute; leaves out missing ones. */
+/** Joins classes into one attribute; leaves out classes that are undefined or false. */
 export function joinClasses(...classes: (string | undefined | false)[]): string {
   return classes.filter(Boolean).join(' ');
 }

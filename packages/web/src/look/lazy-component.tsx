@@ -1,8 +1,8 @@
 import { type ComponentType, type ReactNode, useState, useSyncExternalStore } from 'react';
 
-/** A part of the page whose code is fetched separately. */
+/** A part of the page with its own code, which is fetched separately. */
 interface LazyPart {
-  /** Fetches the code, unless it is loaded or being fetched. */
+  /** Fetches the code, unless it is already loaded or being fetched. */
   fetch: () => Promise<void>;
   hasFailed: () => boolean;
 }
@@ -11,25 +11,25 @@ const parts = new Set<LazyPart>();
 const onFailure = new Set<(isMissing: boolean) => void>();
 
 /**
- * Calls back with true when a shown part could not be fetched, and with false once no part is missing. Returns a
- * function that unsubscribes.
+ * Calls `callback` with true when the code of a shown part could not be fetched, and with false when the code of every
+ * part is there. Returns a function that unsubscribes.
  */
 export function onMissingPart(callback: (isMissing: boolean) => void): () => void {
   onFailure.add(callback);
   return () => void onFailure.delete(callback);
 }
 
-/** Fetches all parts, one after the other, when the page has nothing else to do. */
+/** Fetches the code of all parts, one part after the other, when the page has nothing else to do. */
 async function fetchAllParts(): Promise<void> {
   for (const part of parts) {
     await whenIdle();
     await part.fetch();
-    // Stop, because fetching the other parts would also fail: they are fetched once the server is back.
+    // Stop, because fetching the other parts would also fail. They are fetched when the server is reachable again.
     if (part.hasFailed()) return;
   }
 }
 
-/** Fetches the failed parts again, and then all parts that were not fetched yet. */
+/** Fetches the parts that could not be fetched, and then all parts that were not fetched yet. */
 export async function fetchMissingParts(): Promise<void> {
   retryStyles();
   const failed = [...parts].filter((part) => part.hasFailed());
@@ -48,23 +48,24 @@ const whenIdle = () =>
 
 const failedStyles = new Set<HTMLLinkElement>();
 if (typeof document !== 'undefined') {
-  // The event of a link does not bubble.
+  // Listen in the capture phase, because the event of a link element does not bubble.
   const note = ({ target }: Event) => {
     if (target instanceof HTMLLinkElement && target.rel === 'stylesheet') failedStyles.add(target);
   };
   document.addEventListener('error', note, { capture: true });
 }
 
-/** Requests failed style sheets again: neither the browser nor the code that imports them does so. */
+/** Requests failed style sheets again, because neither the browser nor the code that imports them does so. */
 function retryStyles(): void {
   for (const link of failedStyles) link.replaceWith(link.cloneNode());
   failedStyles.clear();
 }
 
 /**
- * A component whose code is fetched ahead, or when it is first rendered. Until the code is loaded, `fallback` is
- * rendered; if fetching fails, `fallback` stays until `fetchMissingParts` has fetched the code. React's `lazy` would
- * delay the component by up to 300 ms after its code is loaded, as it does for everything that was suspended.
+ * Makes a component whose code is fetched in advance, or when the component is first rendered. Until the code is
+ * loaded, `fallback` is rendered. If fetching fails, `fallback` stays until `fetchMissingParts` has fetched the code.
+ * React's `lazy` would render the component up to 300 ms after its code is loaded, as React does with all suspended
+ * content.
  */
 export function lazyComponent<Props extends object>(
   fetch: () => Promise<{ default: ComponentType<Props> }>,
@@ -95,7 +96,7 @@ export function lazyComponent<Props extends object>(
     return () => void mounted.delete(onChange);
   };
   return function Fetched(props: Props): ReactNode {
-    // Start fetching here, because an effect would start only after the page is painted.
+    // Start fetching during the rendering, because an effect would start fetching only after the page is painted.
     useState(() => void fetchOnce());
     const { Code } = useSyncExternalStore(subscribe, () => state);
     return Code === undefined ? fallback(props) : <Code {...props} />;

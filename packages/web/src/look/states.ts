@@ -1,6 +1,6 @@
 import type { SessionState } from '@liminal/protocol';
 
-/** The label of each state, its colour, and its sign for plain text such as a title. */
+/** For each state: its label, its colour, and its sign for plain text such as a title. */
 export const states: Record<SessionState, { label: string; sign: string; color: string }> = {
   waiting: { label: 'needs you', sign: '◆', color: 'var(--warning)' },
   running: { label: 'running', sign: '●', color: 'var(--accent)' },
@@ -9,5 +9,5 @@ export const states: Record<SessionState, { label: string; sign: string; color: 
   idle: { label: 'idle', sign: '', color: 'var(--text-faint)' },
 };
 
-/** An idle session that finished its work while it was not shown. */
+/** The label, sign and colour of an idle session that finished its work while it was not shown. */
 export const unseen = { label: 'finished, not seen yet', sign: '✓', color: 'var(--accent)' };

@@ -16,13 +16,13 @@ it.each([
   ['a family', `${'a'.repeat(19_998)}👨‍👩‍👧‍👦`, ['a'.repeat(19_998), '👨‍👩‍👧‍👦']],
   ['a mark', `${'a'.repeat(19_999)}e\u0301`, ['a'.repeat(19_999), 'e\u0301']],
   ['only marks', '\u0323'.repeat(1_001), ['\u0323'.repeat(1_000), '\u0323']],
-])('%s are cut at the least visible place', (_, text, pieces) => {
+])('a text of %s is cut where the cut is least visible', (_, text, pieces) => {
   expect(textPieces(text)).toEqual(pieces);
 });
 
 const unit = fc.constantFrom('a ', '\n', '😀', '\u0323', '👨‍👩‍👧‍👦', alef, alef.repeat(300), '\uDE00');
 
-it('the joined pieces are the text, no piece is too long, and no character is cut', () => {
+it('joining the pieces gives the text, no piece is too long, and no character is cut', () => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 4_000, minLength: 500 }), (text) => {
       const pieces = textPieces(text);

@@ -1,22 +1,28 @@
 /**
- * Most characters that a browser lays out together. Layout takes more than linear time for letters that join, for words
- * without blanks and for text in two directions: 200,000 such characters in one block take minutes, 1,000 a few ms.
- * Text with few such letters is cut into longer pieces, because each piece visibly ends its line.
+ * The most characters that a browser lays out together. Layout takes more than linear time for letters that join, for
+ * words without spaces and for text in two directions: 200,000 such characters in one block take minutes, 1,000 a few
+ * ms. Text with few such letters is cut into longer pieces, because each piece visibly ends its line.
  */
 const longest = { slow: 1_000, plain: 20_000 };
 
-/** Most characters of a text that is cut to one line, on a page of any width: as many as a piece may have. */
+/**
+ * The most characters of a text that is cut to one line, on a page of any width. A piece of text may have the same
+ * number.
+ */
 export const mostInLine = 1_000;
 
-/** How far back (in code units) to search for a place where a cut does not split a character. */
+/** How far back to search for an index at which a cut does not split a character, in code units. */
 const farthestBack = 40;
 
-/** Code units that belong to the character before them: marks, joiners, the second half of a surrogate pair. */
+/**
+ * Matches code units that belong to the character before them: combining marks, joiners, the second half of a surrogate
+ * pair.
+ */
 const continues = /[\p{M}\p{Cs}\p{Emoji_Modifier}\p{Join_Control}]/u;
 
 /**
- * Cuts a text into pieces that are laid out one by one: after a line break, else after a blank, else between any two
- * characters. The joined pieces are the text.
+ * Cuts a text into pieces that are laid out separately: after a line break, otherwise after a space, otherwise between
+ * any two characters. Joining the pieces gives the text.
  */
 export function textPieces(text: string): string[] {
   const most = isSlowBlock(text, longest.slow) ? longest.slow : longest.plain;
@@ -58,10 +64,7 @@ interface TextFragment {
   readonly text: string;
 }
 
-/**
- * Cuts spans at the same places at which `textPieces` cuts their joined text. Returns, for each piece, the spans in
- * it.
- */
+/** Cuts spans at the indexes at which `textPieces` cuts their joined text. Returns the spans of each piece. */
 export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): Item[][] {
   const length = spans.reduce((sum, { text }) => sum + text.length, 0);
   if (length <= longest.slow) return spans.length === 0 ? [] : [[...spans]];
@@ -79,17 +82,20 @@ export function spanPieces<Item extends TextFragment>(spans: readonly Item[]): I
   });
 }
 
-/** Letters of scripts whose layout can take more than linear time. */
+/** Matches letters of scripts whose layout can take more than linear time. */
 const slow =
   /[^\p{sc=Zyyy}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
 
 /**
- * With more letters of such scripts in a field, the page would freeze at each key: a field cannot be laid out in
- * pieces.
+ * The most letters of such scripts in a field. With more, the page would freeze at each key, because a field cannot be
+ * laid out in pieces.
  */
 export const slowLettersToEdit = 20_000;
 
-/** Whether a text has more than `most` of these letters, so that laying it out as one block would freeze the page. */
+/**
+ * Whether a text has more than `most` letters of such scripts, so that laying out the text as one block would freeze
+ * the page.
+ */
 export function isSlowBlock(text: string, most: number): boolean {
   return text.length > most && (text.match(slow)?.length ?? 0) > most;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { pastedOf } from '../words/label.ts';
 
-/** Copies text; `copied` is true for a moment afterwards. */
+/** Returns a function that copies text. `copied` is true for a moment after the text was copied. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -15,7 +15,10 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
   return { copied, copy };
 }
 
-/** Returns whether the text was copied: browsers may refuse, and offer no clipboard to remote pages without TLS. */
+/**
+ * Returns whether the text was copied. Browsers may refuse to copy, and offer no clipboard to pages that were loaded
+ * from another machine without TLS.
+ */
 export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(pastedOf(text));

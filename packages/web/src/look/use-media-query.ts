@@ -5,7 +5,7 @@ interface MediaStore {
   matches: () => boolean;
 }
 
-/** One store for each query, because React subscribes again whenever it gets a new subscribe function. */
+/** One store for each query, because React subscribes again whenever it receives a new subscribe function. */
 const stores = new Map<string, MediaStore>();
 
 export function useMediaQuery(query: string): boolean {

@@ -5,12 +5,15 @@ interface Roving<E extends HTMLElement> {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** The entries of a list. An entry marked with `data-beside` is reached only from its neighbour. */
+/**
+ * A selector for the entries of a list. An entry with the attribute `data-beside` is reached only from its neighbour.
+ */
 const stops = 'a[href]:not([data-beside]), button:not([data-beside])';
 
 /**
- * Makes a list one stop of the Tab key; arrows, Home and End move between its entries. Tab reaches the entry that had
- * the focus last, else the current one. Entries are looked up in the page, since other components render them.
+ * Makes a list a single stop of the Tab key. The arrow keys, Home and End move between its entries. Tab reaches the
+ * entry that had the focus last, or, if none had it, the current entry. Entries are looked up in the page, since other
+ * components render them.
  */
 export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): Roving<E> {
   const ref = useRef<E>(null);
@@ -48,7 +51,7 @@ export function useRoving<E extends HTMLElement>(direction: 'row' | 'column'): R
     if (list === null || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const all = stopsIn(list);
     const { activeElement } = document;
-    // After a click, the focus may also be on the element beside an entry.
+    // After a click, the focus may also be on an element next to an entry.
     const from = [activeElement, activeElement?.previousElementSibling];
     const at = all.findIndex((one) => from.includes(one));
     const next = at < 0 ? undefined : all[nextIndex(event.key, at, all.length, direction)];

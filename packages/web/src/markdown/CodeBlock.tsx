@@ -7,17 +7,17 @@ import { CodeHead } from './CodeHead.tsx';
 import { lazyRenderer } from './lazy-renderer.tsx';
 import { labelOf } from '../words/label.ts';
 
-// Mermaid is fetched with the first diagram.
+// The code of Mermaid is fetched with the first diagram.
 const Diagram = lazyRenderer(() => import('./Diagram.tsx'));
 
 interface CodeBlockProps {
   code: string;
   lang: string;
-  /** Whether the code's end has not arrived yet; it is coloured once it has. */
+  /** Whether the end of the code has not arrived yet. The code is coloured when its end has arrived. */
   open: boolean;
 }
 
-/** Code with more lines than this is folded to its first ones. */
+/** Code with more lines than this is folded, so that only its first lines are visible. */
 const most = 60;
 const visible = 20;
 
@@ -60,8 +60,8 @@ function CodeText({ code, lang, open, action }: CodeBlockProps & { action?: Reac
 }
 
 /**
- * Folds long code. Code that was still growing when it was shown stays unfolded, because folding it would make the
- * page jump.
+ * Folds long code. Code that was still growing when it was first shown stays unfolded, because folding it would make
+ * the page jump.
  */
 function useFold(code: string, open: boolean) {
   const [chosen, setChosen] = useRemembered<boolean | undefined>(`code ${code}`, undefined);

@@ -10,7 +10,7 @@ interface CodeHeadProps {
   action?: ReactNode;
 }
 
-/** The code's language, and a button to copy the code. */
+/** Shows the code's language, and a button that copies the code. */
 export function CodeHead({ code, lang, action }: CodeHeadProps) {
   const { copied, copy } = useCopy();
   return (

@@ -7,14 +7,16 @@ import { labelOf } from '../words/label.ts';
 
 interface DiagramProps {
   code: string;
-  /** Shown until the diagram is drawn, or if it cannot be drawn. */
+  /** The content that is shown until the diagram is drawn, or if it cannot be drawn. */
   fallback: ReactNode;
   action: ReactNode;
 }
 
 type Drawing = { of: string } & ({ src: string } | { failed: true });
 
-/** A diagram as an image: an image runs no script, loads nothing and has no links, whatever it contains. */
+/**
+ * Shows a diagram as an image. Whatever the diagram contains, an image runs no script, loads nothing and has no links.
+ */
 export default function Diagram({ code, fallback, action }: DiagramProps) {
   const isDark = useMediaQuery('(prefers-color-scheme: dark)');
   const of = `${isDark} ${code}`;

@@ -3,7 +3,7 @@ import css from './Footnotes.module.css';
 import { goTo } from './go-to.ts';
 import { labelsIn } from './references.ts';
 
-/** The number of a footnote, with a link to it. */
+/** Shows the number of a footnote as a link to the footnote. */
 export function FootnoteMark({ label }: { label: string }) {
   const { numbers, noteId } = useBlockPlace();
   const [key = label] = labelsIn(`[^${label}]`);

@@ -8,7 +8,7 @@ interface FootnotesProps {
   noteId: (label: string) => string;
 }
 
-/** The footnotes of a message, at its end. */
+/** Lists the footnotes of a message below the message. */
 export function Footnotes({ references, noteId }: FootnotesProps) {
   if (references.footnotes.length === 0) return null;
   return (
@@ -26,7 +26,8 @@ function NoteItem({ note, ...rest }: FootnotesProps & { note: Footnote }) {
   const { label, number, source } = note;
   const id = rest.noteId(label);
   return (
-    // The footnote gets the focus when its mark is pressed, so that the next Tab leads to its back link.
+    // A press on the footnote's number moves the focus to the footnote, so that the next Tab leads to the link back to
+    // the text.
     <li id={id} tabIndex={-1} className={css.note} dir="auto">
       <span className={css.number}>{number}.</span>
       <div className={css.content}>

@@ -6,12 +6,12 @@ import css from './Tex.module.css';
 interface FormulaProps {
   source: string;
   display: boolean;
-  /** Shown if the formula has a mistake. */
+  /** The content that is shown if the formula has a mistake. */
   fallback: ReactNode;
 }
 
 /**
- * A formula rendered by KaTeX, with MathML for screen readers. The formula may contain no links, images or ids
+ * Shows a formula that KaTeX renders, with MathML for screen readers. The formula may contain no links, images or ids
  * (`trust`), and macro expansion is limited.
  */
 export default function Formula({ source, display, fallback }: FormulaProps) {

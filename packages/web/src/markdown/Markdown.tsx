@@ -1,5 +1,6 @@
-// Uses react-markdown, block by block, and remend to complete an unfinished end. streamdown is made of the same parts,
-// but is more than twice as large and brings raw HTML and Tailwind, which a page with a strict policy cannot use.
+// This component uses react-markdown, block by block, and remend, which completes an unfinished end. streamdown uses
+// the same packages, but is more than twice as large, and needs raw HTML and Tailwind, which a page with a strict
+// policy cannot use.
 import { useCallback, useId, useMemo, useState, useEffect } from 'react';
 import { Guard } from '../look/Guard.tsx';
 import { PiecedText } from '../look/PiecedText.tsx';
@@ -13,16 +14,19 @@ import { emptySplit, splitBlocks } from './split-blocks.ts';
 
 interface MarkdownProps {
   children: string;
-  /** Whether more text is coming: an unfinished end is then rendered as if it were complete. */
+  /** Whether more text is still to come. An unfinished end is then rendered as if it were complete. */
   streaming?: boolean;
 }
 
-/** Markdown that can grow. Parts that are too large for the page, or cannot be rendered, are shown as plain text. */
+/**
+ * Shows Markdown that can grow. If a part of the text is too large for the page or cannot be rendered, that part is
+ * shown as plain text.
+ */
 export function Markdown({ children, streaming = false }: MarkdownProps) {
   const drawn = drawnLength(children);
   const read = useSteps(children.slice(0, drawn));
   const now = children.slice(0, read);
-  // Text that is not parsed yet, but is already shown as plain text; the next step parses it.
+  // This text is not parsed yet, but is already shown as plain text. The next step parses it.
   const next = children.slice(read, Math.min(drawn, read + limits.step));
   const beyond = children.slice(drawn);
   return (
@@ -38,7 +42,10 @@ export function Markdown({ children, streaming = false }: MarkdownProps) {
   );
 }
 
-/** Finished blocks are rendered again only when a definition that they refer to arrives. */
+/**
+ * Shows the blocks of a message. A finished block is rendered again only when a definition arrives to which the block
+ * refers.
+ */
 function Blocks({ children, streaming }: Required<MarkdownProps>) {
   const [split, setSplit] = useState(emptySplit);
   const next = splitBlocks(children, split);
@@ -66,11 +73,13 @@ function Blocks({ children, streaming }: Required<MarkdownProps>) {
   );
 }
 
-/** How many characters of a text are parsed now. The number grows in steps, so that the page stays responsive. */
+/**
+ * Returns how many characters of a text are parsed now. The number grows in steps, so that the page stays responsive.
+ */
 function useSteps(text: string): number {
   const [reached, setReached] = useState(0);
   const next = Math.max(reached, stepEnd(text, reached));
-  // Growth of up to one step is parsed at once.
+  // If the text grows by at most one step, the new text is parsed at once.
   const to = reached === 0 || next >= text.length ? next : reached;
   if (to !== reached) setReached(to);
   const isBehind = to < text.length;

@@ -16,15 +16,18 @@ const rehypePlugins = [rehypeDirection];
 
 interface MarkdownBlockProps {
   block: Pick<Block, 'raw' | 'code' | 'plain' | 'labels'>;
-  /** Whether more text is coming at the block's end. */
+  /** Whether more text of the block is still to come. */
   open: boolean;
   references: References;
-  /** Whether the block is a footnote's definition, whose content must be rendered. */
+  /** Whether the block is the definition of a footnote, whose content must be rendered. */
   isNote?: boolean;
   noteId: (label: string) => string;
 }
 
-/** A block with the definitions that it refers to. Rendered again only when the block or these definitions change. */
+/**
+ * Shows a block, together with the definitions to which it refers. The block is rendered again only when the block or
+ * these definitions change.
+ */
 export function MarkdownBlock(props: MarkdownBlockProps) {
   const { block, open, references, noteId, isNote = false } = props;
   const { raw, code, plain } = block;
@@ -50,9 +53,12 @@ export function MarkdownBlock(props: MarkdownBlockProps) {
 interface BlockTextProps {
   raw: string;
   open: boolean;
-  /** The Markdown of the definitions, which is put in front of the block's Markdown. */
+  /** The Markdown of the definitions. It is parsed in front of the block's Markdown. */
   definitions: string;
-  /** A line for each footnote with its number and label. The lines are one string, because strings compare by value. */
+  /**
+   * A line for each footnote, with the footnote's number and label. All lines are one string, because strings are
+   * compared by value.
+   */
   numbers: string;
   noteId: (label: string) => string;
   isNote: boolean;

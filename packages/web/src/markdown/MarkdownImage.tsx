@@ -12,7 +12,8 @@ interface MarkdownImageProps {
 }
 
 /**
- * An image in an answer. An image of the project is loaded at once; an image from the web is loaded only on request.
+ * Shows an image in an answer. An image of the project is loaded at once; an image from the web is loaded only on
+ * request.
  */
 export function MarkdownImage({ src, alt }: MarkdownImageProps) {
   if (src.startsWith('data:')) return <img className={css.image} src={src} alt={labelOf(alt)} />;
@@ -45,7 +46,7 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
   const name = alt || path;
   const open = () => files?.open({ path });
   if (found?.path !== path || found.src === undefined) {
-    // Show a link: the file pane that it opens shows why the image cannot be shown.
+    // Show a link. The link opens the file pane, which shows why the image cannot be shown.
     return (
       <button type="button" className={css.missing} onClick={open}>
         Image: {name}
@@ -60,9 +61,9 @@ function ProjectImage({ path, alt }: { path: string; alt: string }) {
 }
 
 /**
- * An image from the web. The image is loaded only on a click, because loading it would show the text's author that,
- * and from where, the text was read. The image is loaded in a frame of its own, because this page's policy allows no
- * images from other origins.
+ * Shows an image from the web. The image is loaded only on a click, because loading it would reveal to the text's
+ * author that the text was read, and from which address. The image is loaded in a frame of its own, because this page's
+ * policy allows no images from other origins.
  */
 function RemoteImage({ src, alt }: MarkdownImageProps) {
   const [isWanted, setWanted] = useRemembered(`image ${src}`, false);
@@ -96,7 +97,8 @@ function RemoteImage({ src, alt }: MarkdownImageProps) {
 }
 
 /**
- * The host of an image's address; undefined without TLS, where anybody on the network could see and change the image.
+ * Returns the host of an image's address. Returns undefined for an address without TLS, because anybody on the network
+ * could see and change the image.
  */
 function hostOf(src: string): string | undefined {
   if (!URL.canParse(src)) return undefined;

@@ -1,7 +1,7 @@
 import { Square, SquareCheck } from 'lucide-react';
 import css from './TaskBox.module.css';
 
-/** The box of a task in a list: shows whether the task is done, and cannot be ticked. */
+/** Shows the box of a task in a list. The box shows whether the task is done, and cannot be ticked. */
 export function TaskBox({ checked = false }: { checked?: boolean | undefined }) {
   const Icon = checked ? SquareCheck : Square;
   return (

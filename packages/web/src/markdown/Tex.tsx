@@ -1,7 +1,7 @@
 import { lazyRenderer } from './lazy-renderer.tsx';
 import css from './Tex.module.css';
 
-// KaTeX is fetched with the first formula.
+// The code of KaTeX is fetched with the first formula.
 const Formula = lazyRenderer(() => import('./Formula.tsx'));
 
 interface TexProps {
@@ -10,16 +10,16 @@ interface TexProps {
   display?: boolean;
 }
 
-/** Longer formulas (characters) are shown as source: each character becomes about ten elements. */
+/** A formula with more characters than this is shown as source: each character becomes about ten elements. */
 const longest = 2000;
 /**
- * Longer formulas (characters) may not define commands: KaTeX takes a minute for 300 uses of a command with 500
- * characters.
+ * A formula with more characters than this may not define commands: KaTeX takes a minute for 300 uses of a command with
+ * 500 characters.
  */
 const longestOwn = 300;
 const ownCommands = /\\(?:[egx]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![A-Za-z])/;
 
-/** A rendered LaTeX formula; its source until it is rendered, or if it cannot be rendered. */
+/** Shows a rendered LaTeX formula. Shows the source until the formula is rendered, or if it cannot be rendered. */
 export function Tex({ source, display = false }: TexProps) {
   const written = (
     <code className={display ? css.block : undefined} title="LaTeX">

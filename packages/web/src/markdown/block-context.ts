@@ -1,12 +1,12 @@
 import { createContext, useContext } from 'react';
 
-/** The facts about a block and its message that the block's parts need. */
+/** Facts about a block and its message, for the components that render the block's content. */
 export interface BlockPlace {
-  /** Length of the growing Markdown (characters); undefined for a finished block. */
+  /** The length of the growing Markdown, in characters; undefined for a finished block. */
   growsAt: number | undefined;
-  /** The numbers of the footnotes in use, by normalized label. */
+  /** The numbers of the footnotes that are used, by normalized label. */
   numbers: ReadonlyMap<string, number>;
-  /** A footnote's element id. */
+  /** Returns the element id of a footnote. */
   noteId: (label: string) => string;
 }
 

@@ -1,12 +1,12 @@
 import { limits } from '../diagram-frame/limits.ts';
 
 /**
- * The page that draws diagrams. The server's policy for that page (in its `static.ts`) forbids all loading, and
- * sandboxes the page: its origin is opaque, so that it can reach neither the app's page nor the server.
+ * The address of the page that draws diagrams. The server's policy for that page (in the server's `static.ts`) forbids
+ * all loading and sandboxes the page: its origin is opaque, so that it can reach neither the app's page nor the server.
  */
 const framePath = '/diagram-frame.html';
 
-/** Time limits (ms): for loading the frame's code, for drawing a diagram, and until an idle frame is removed. */
+/** The time limits in ms: for loading the frame's code, for drawing a diagram, and until an idle frame is removed. */
 const times = { load: 60_000, draw: 20_000, idle: 60_000 };
 
 interface Frame {
@@ -18,12 +18,16 @@ let frame: Promise<Frame> | undefined;
 let idle: ReturnType<typeof setTimeout> | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Renders a Mermaid diagram and returns an image address. Rejects if the diagram has a mistake or takes too long. */
+/**
+ * Renders a Mermaid diagram, and returns the address of an image. Rejects if the diagram has a mistake or takes too
+ * long.
+ */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
   if (code.length > limits.characters || code.split('\n').length > limits.lines) {
     throw new Error('The diagram is too long to be drawn.');
   }
-  // Diagrams are drawn one after another: Mermaid's settings are global, and each diagram has its own time limit.
+  // Diagrams are drawn one after another, because Mermaid's settings are global, and each diagram has its own time
+  // limit.
   const drawn = last.then(() => requestDrawing(code, isDark));
   last = drawn.catch(() => undefined);
   return drawn;
@@ -44,7 +48,10 @@ async function requestDrawing(code: string, isDark: boolean): Promise<string> {
   }
 }
 
-/** Returns the image's address. The frame's answers are not trusted: they are checked, and shown only as images. */
+/**
+ * Returns the address of the image in a frame's answer. The page does not trust the frame's answers: it checks them,
+ * and shows them only as images.
+ */
 function imageIn(answer: unknown): string {
   if (typeof answer === 'object' && answer !== null && 'svg' in answer) {
     const { svg } = answer;
@@ -61,7 +68,7 @@ async function openFrame(): Promise<Frame> {
   element.title = 'Draws diagrams';
   element.inert = true;
   element.setAttribute('sandbox', 'allow-scripts');
-  // Invisible but laid out, because Mermaid measures its texts.
+  // The frame is invisible but laid out, because Mermaid measures its texts.
   element.style.cssText =
     'position: fixed; inset: 0; width: 100%; height: 100%; border: 0; visibility: hidden; contain: strict;';
   const loading = nextEvent(element, 'load', times.load);
@@ -73,7 +80,7 @@ async function openFrame(): Promise<Frame> {
     element.remove();
     throw error;
   }
-  // The target must be `*`, because an opaque origin has no name.
+  // The target must be `*`, because an opaque origin has no name that could be the target.
   element.contentWindow?.postMessage('', '*', [theirs]);
   port.start();
   return { element, port };

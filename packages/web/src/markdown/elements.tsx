@@ -13,8 +13,8 @@ import { TaskBox } from './TaskBox.tsx';
 import { Tex } from './Tex.tsx';
 
 /**
- * Keeps links to files as they are, because these links never become addresses; react-markdown filters all other
- * links.
+ * Keeps links to files unchanged, because the page never uses these links as addresses. react-markdown filters all
+ * other links.
  */
 export function transformUrl(url: string, key: string): string {
   if (key === 'src' && /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i.test(url))
@@ -22,7 +22,7 @@ export function transformUrl(url: string, key: string): string {
   return linkTarget(url) === undefined ? defaultUrlTransform(url) : url;
 }
 
-/** Components for the elements of Markdown. */
+/** The components that render the elements of Markdown. */
 export const components: Components = {
   input: ({ checked }) => <TaskBox checked={checked} />,
   a: ({ href = '', children }) => (
@@ -58,9 +58,9 @@ const InLink = createContext(false);
 function MarkdownLink({ href, children }: { href: string; children: ReactNode }) {
   const target = linkTarget(href);
   if (target !== undefined) return <FileLink target={target}>{children}</FileLink>;
-  // Without an address, or with only a fragment, the link would lead to this page.
+  // A link without an address, or with only a fragment, would lead to this page.
   if (href === '' || href.startsWith('#')) return <span>{children}</span>;
-  // Opens beside the app, without an opener or referrer.
+  // The link opens a page beside the app, without an opener or referrer.
   return (
     <a href={href} target="_blank" rel="noopener noreferrer">
       {children}
@@ -68,7 +68,7 @@ function MarkdownLink({ href, children }: { href: string; children: ReactNode })
   );
 }
 
-/** Inline code; a link if it names a file that the session's tools used. */
+/** Shows inline code. If the code is the name of a file that the session's tools used, it is a link to that file. */
 function InlineCode({ children }: ComponentProps<'code'>) {
   const isInLink = useContext(InLink);
   const target = useNamedFile(typeof children === 'string' ? children : '');
@@ -76,7 +76,7 @@ function InlineCode({ children }: ComponentProps<'code'>) {
   return target === undefined || isInLink ? code : <FileLink target={target}>{code}</FileLink>;
 }
 
-/** A code block or a display formula, also in a list or a quote. */
+/** Shows a code block or a display formula, also inside a list or a quote. */
 function FencedCode({ node }: { node: Element | undefined }) {
   const { growsAt } = useBlockPlace();
   const [inner] = node?.children ?? [];
@@ -86,7 +86,7 @@ function FencedCode({ node }: { node: Element | undefined }) {
   const names = Array.isArray(classes) ? classes.map(String) : [];
   if (names.includes('math-display')) return <Tex source={text} display />;
   const lang = names.find((name) => name.startsWith('language-'))?.slice('language-'.length) ?? '';
-  // A block that ends where the growing text ends may be incomplete.
+  // A block may be incomplete if it ends where the growing text ends.
   const isOpen = growsAt !== undefined && (node?.position?.end.offset ?? 0) >= growsAt;
   return <CodeBlock code={text.replace(/\n$/, '')} lang={lang} open={isOpen} />;
 }

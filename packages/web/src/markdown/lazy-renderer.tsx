@@ -1,10 +1,12 @@
 import type { ComponentType, ReactNode } from 'react';
 import { lazyComponent } from '../look/lazy-component.tsx';
 
-/** A component that renders a source, or `fallback` if it cannot. */
+/** A component that renders a source. If it cannot render the source, it renders `fallback`. */
 type Renderer<Props> = ComponentType<Props & { fallback: ReactNode }>;
 
-/** A component whose code is fetched ahead or on first use; until then `fallback` is shown. */
+/**
+ * Makes a component whose code is fetched in advance or on first use. Until the code is loaded, `fallback` is shown.
+ */
 export function lazyRenderer<Props extends object>(
   fetch: () => Promise<{ default: Renderer<Props> }>,
 ) {

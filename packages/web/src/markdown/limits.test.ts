@@ -28,17 +28,17 @@ describe('text that is too much for the parser', () => {
     ['formulas', '\\('.repeat(200), 'too many formulas without an end'],
     ['lines', lines(1500, () => 'a'), 'too many lines'],
     ['one line', 'a'.repeat(1 << 20), 'too long'],
-  ])('%s', (_, text, why) => {
+  ])('a text with too many of these is not given to the parser: %s', (_, text, why) => {
     expect(whyPlain(text)).toBe(why);
     expect(plainOf(text)).toEqual([why]);
   });
 
-  it('leaves the text around it as it is', () => {
+  it('text that the parser cannot handle does not change the text around it', () => {
     const text = `# Title\n\n${'>'.repeat(3000)} a\n\nWords.\n`;
     expect(plainOf(text)).toEqual([undefined, 'nested too deeply', undefined]);
   });
 
-  it('is code inside a code block', () => {
+  it('inside a code block, text that the parser cannot handle is shown as code', () => {
     const [before, code, after] = splitBlocks(
       `Words:\n\`\`\`json\n${'['.repeat(5000)}\n\n${']'.repeat(5000)}\n\`\`\`\nMore.`,
       emptySplit,
@@ -49,17 +49,17 @@ describe('text that is too much for the parser', () => {
     expect(after?.raw).toBe('More.');
   });
 
-  it('is code in a code block after blank lines, even before the block’s end has arrived', () => {
+  it('in a code block, text after blank lines that the parser cannot handle is shown as code, even before the block’s end has arrived', () => {
     const [block] = splitBlocks(`\n\n~~~\n${'['.repeat(5000)}\n`, emptySplit).blocks;
     expect(block?.code).toEqual({ text: `${'['.repeat(5000)}\n`, lang: '', open: true });
   });
 
-  it('a code block is found even where the text around it only looks like code', () => {
+  it('a code block is also found after text that only looks like the start of a code block', () => {
     const text = `<!--\n\`\`\`\n-->\n\n${'['.repeat(20_000)}`;
     expect(cpuMsOf(() => splitBlocks(text, emptySplit))).toBeLessThan(500);
   });
 
-  it('keeps all text', () => {
+  it('no text is lost if the parser cannot handle a part of the message', () => {
     const piece = fc.constantFrom(
       'word ',
       '\n',
@@ -87,7 +87,7 @@ describe('text that is too much for the parser', () => {
 });
 
 describe('the check', () => {
-  it('takes linear time for any text', () => {
+  it('the check takes linear time for any text', () => {
     const part = fc.constantFrom(
       '|',
       '-',
@@ -119,7 +119,7 @@ describe('the check', () => {
     );
   });
 
-  it('accepts ordinary Markdown: every page of our own documents', () => {
+  it('the check accepts ordinary Markdown: every page of our own documentation', () => {
     const root = new URL('../../../../', import.meta.url);
     const docs = new URL('docs/', root);
     const files = readdirSync(docs, { recursive: true, encoding: 'utf8' })
@@ -132,7 +132,7 @@ describe('the check', () => {
     expect(files.length).toBeGreaterThan(3);
   });
 
-  it('accepts long but ordinary pieces', () => {
+  it('the check accepts long but ordinary blocks', () => {
     const table = `| a | b | c |\n|---|---|---|\n${lines(300, (n) => `| \`${n}\` | **b** | [c](d) |`)}`;
     const list = lines(400, (n) => `- **item ${n}** of [all](http://a.b) with \`code_of_it\``);
     const paragraph = 'Some **bold** words with `code_names` and a [link](http://a.b/c_d). '.repeat(
@@ -148,7 +148,7 @@ describe('the check', () => {
 });
 
 describe('a message', () => {
-  it('is rendered up to a blank line if it is too long', () => {
+  it('a message that is too long is rendered up to a blank line', () => {
     const text = lines(20_000, (n) => `Paragraph ${n}.\n`);
     const drawn = drawnLength(text);
     expect(drawn).toBeLessThan(text.length);
@@ -156,12 +156,12 @@ describe('a message', () => {
     expect(text.slice(0, drawn).split('\n\n').length - 1).toBe(limits.messageBlocks);
   });
 
-  it('is rendered up to the last definition within the limit', () => {
+  it('a message with too many definitions is rendered up to the last definition within the limit', () => {
     const text = lines(1000, (n) => `[^${n}]: note\n`);
     expect(text.slice(0, drawnLength(text)).match(/\]:/g)).toHaveLength(limits.definitions);
   });
 
-  it('is parsed in steps that end at blank lines', () => {
+  it('a message is parsed in steps that end at blank lines', () => {
     const text = lines(1000, (n) => `Paragraph ${n}.\n`);
     const end = stepEnd(text, 0);
     expect(text.slice(0, end).split('\n\n').length - 1).toBe(limits.stepBlocks);

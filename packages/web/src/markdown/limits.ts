@@ -1,58 +1,61 @@
 import { isSlowBlock } from '../look/text-pieces.ts';
 
 /**
- * How much Markdown is rendered. Beyond these limits the parser and the page take more than linear time, or too deep a
- * stack; the rest is shown as plain text. Each limit was measured: at the limit, a block takes up to 100 ms to read and
- * to render, and ordinary Markdown comes nowhere near it.
+ * The limits up to which Markdown is rendered. Beyond these limits, the parser and the page take more than linear time,
+ * or the stack becomes too deep, so the rest is shown as plain text. Each limit was measured: at the limit, a block
+ * takes up to 100 ms to read and to render. Ordinary Markdown is far below all limits.
  */
 export const limits = {
-  /** Nesting of quotes and lists; at a nesting of 2,000 the parser's stack overflows. */
+  /** The nesting of quotes and lists. At a nesting of 2,000, the parser's stack overflows. */
   nesting: 40,
-  /** Columns of a table. */
+  /** The columns of a table. */
   columns: 100,
-  /** Cells of a table, including cells that its rows leave out, which are also rendered. */
+  /** The cells of a table. Cells that a row leaves out count too, because they are also rendered. */
   cells: 2000,
   /**
-   * Marks that may open or close something, in one paragraph, item or row; the parser compares each with the others.
+   * The characters in one paragraph, item or row that may begin or end formatting. The parser compares each of them
+   * with the others.
    */
   marks: 1000,
-  /** Marks that may open or close something, in a whole block. */
+  /** The characters in a whole block that may begin or end formatting. */
   blockMarks: 4000,
-  /** `\(` and `\[` without an end, in one paragraph: the parser searches for the end of each. */
+  /** The number of `\(` and `\[` without an end in one paragraph. The parser searches for the end of each. */
   openFormulas: 100,
-  /** Letters in a block whose script takes more than linear time to lay out. */
+  /** The letters in a block whose layout takes more than linear time, as in some scripts. */
   slowLetters: 8000,
-  /** Lines of a block other than code. */
+  /** The lines of a block that is not code. */
   blockLines: 1000,
-  /** Characters of a block other than code. */
+  /** The characters of a block that is not code. */
   blockLength: 32_000,
-  /** Characters of a message. Beyond this limit, the rest of the message is plain text. */
+  /** The characters of a message. Beyond this limit, the rest of the message is plain text. */
   messageLength: 256_000,
   /**
-   * Pieces of a message that end with a blank line, such as paragraphs. Beyond this limit, the rest of the message is
-   * plain text.
+   * The pieces of a message that end with a blank line, such as paragraphs. Beyond this limit, the rest of the message
+   * is plain text.
    */
   messageBlocks: 3000,
-  /** Links and footnotes that a message defines. Beyond this limit, the rest of the message is plain text. */
+  /** The links and footnotes that a message defines. Beyond this limit, the rest of the message is plain text. */
   definitions: 300,
-  /** Characters, and blocks (`stepBlocks`), that are parsed in one step; the page stays responsive between steps. */
+  /**
+   * The characters (and, in `stepBlocks`, the blocks) that are parsed in one step. Between steps, the page can respond.
+   */
   step: 8000,
   stepBlocks: 100,
 } as const;
 
 /**
- * A line that begins an item or a heading, and so ends the paragraph before it. A line with more indent may continue
- * the paragraph before it.
+ * Matches a line that begins an item or a heading, and therefore ends the paragraph before it. A line with more
+ * indentation may continue the paragraph.
  */
 const beginsBlock = /^ {0,3}(?:[-+*]|#{1,6})[ \t]+\S/;
-/** Containers that a line begins: quotes, list items and footnotes. */
+/** Matches the start of each container that a line begins: a quote, a list item or a footnote. */
 const container = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$)|\[\^[^\]\s]+\]:)/y;
-/** The line between a table's head and its rows, without blanks. */
+/** Matches the line between a table's head and its rows, without spaces. */
 const tableRule = /^>*\|?:?-+:?(?:\|(?::?-+:?|:{0,2}))*$/;
 
 /**
- * Why a piece of Markdown is shown as plain text, as the end of a sentence; undefined if it is rendered. Takes linear
- * time.
+ * Returns why a piece of Markdown is shown as plain text, as the end of a sentence; undefined if the piece is rendered.
+ * Takes linear time.
  */
 export function whyPlain(text: string): string | undefined {
   if (text.length > limits.blockLength) return 'too long';
@@ -84,7 +87,10 @@ export function whyPlain(text: string): string | undefined {
   return undefined;
 }
 
-/** How many quotes and lists a line is in; if the line begins none itself, its indent shows how many it continues. */
+/**
+ * Returns how many quotes and lists contain a line. If the line itself begins none, its indentation shows how many it
+ * continues.
+ */
 function nestingOf(line: string): number {
   let depth = 0;
   let at = 0;
@@ -92,7 +98,7 @@ function nestingOf(line: string): number {
     container.lastIndex = at;
     const [found] = container.exec(line) ?? [];
     if (found === undefined) return depth;
-    // Each list level indents by at least two columns.
+    // Each level of a list indents by at least two columns.
     depth += 1 + Math.floor((found.length - 1) / 2) + tabsIn(found);
     at += found.length;
   }
@@ -102,7 +108,7 @@ function tabsIn(text: string): number {
   return text.split('\t').length - 1;
 }
 
-/** Columns of the table that has this line as its rule; 0 without a table. */
+/** Returns the number of columns of the table whose rule is the line `rule`; 0 if there is no table. */
 function columnsBetween(head: string, rule: string): number {
   if (!rule.includes('|') || !tableRule.test(rule.replaceAll(/[ \t]/g, ''))) return 0;
   const columns = columnsOf(rule);
@@ -122,7 +128,10 @@ interface Marks {
 
 const noMarks: Marks = { count: 0, openFormulas: 0 };
 
-/** Also counts marks that are escaped or in code, because only the parser can distinguish them. */
+/**
+ * Counts the marks in a line. Marks that are escaped or in code also count, because only the parser can distinguish
+ * them.
+ */
 function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   const marks = { count, openFormulas };
   for (const [mark] of line.matchAll(markPattern)) {
@@ -134,10 +143,10 @@ function marksIn(line: string, { count, openFormulas }: Marks): Marks {
   return marks;
 }
 
-/** Characters that may be marks; an underscore inside a word is never a mark. */
+/** Matches characters that may be marks. An underscore inside a word is never a mark. */
 const markPattern = /\\[\\()[\]]|[*~[\]<`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}_])/gu;
 
-/** How many characters of a message are rendered as Markdown: all of them, or those up to a blank line. */
+/** Returns how many characters of a message are rendered as Markdown: all of them, or those up to a blank line. */
 export function drawnLength(text: string): number {
   let blocks = 0;
   let definitions = 0;
@@ -159,7 +168,7 @@ function definitionsIn(text: string): number {
     : 0;
 }
 
-/** End of the piece of text that begins at `from`, including the blank lines after it. */
+/** Returns the end of the piece of text that begins at `from`, including the blank lines after it. */
 export function nextBlank(text: string, from: number): number {
   const word = /\S/g;
   word.lastIndex = from;
@@ -168,7 +177,7 @@ export function nextBlank(text: string, from: number): number {
   return blank.exec(text) === null ? text.length : blank.lastIndex;
 }
 
-/** End of the parsing step that begins at `from`. */
+/** Returns the end of the parsing step that begins at `from`. */
 export function stepEnd(text: string, from: number): number {
   let end = from;
   for (let blocks = 0; blocks < limits.stepBlocks && end - from < limits.step; blocks += 1) {

@@ -8,7 +8,7 @@ import { Markdown } from './Markdown.tsx';
 const draw = (text: string, streaming = false) =>
   renderToStaticMarkup(<Markdown streaming={streaming}>{text}</Markdown>);
 
-/** The texts of an element in the rendered message. */
+/** Returns the texts of all elements with this name in the rendered message. */
 const texts = (html: string, element: string) =>
   [...html.matchAll(new RegExp(`<${element}[^>]*>([^<]*)</${element}>`, 'g'))].map(
     ([, text]) => text,
@@ -23,12 +23,12 @@ it.each([
   ['普通的**加粗**也可以。', ['加粗']],
   ['请看**`code`**。', []],
   ['A **bold** word, 2**3 and a ** b stay.', ['bold']],
-])('bold beside full-width marks: %s', (text, bold) => {
+])('bold text beside full-width punctuation is rendered as bold: %s', (text, bold) => {
   const html = draw(text);
   expect(texts(html, 'strong')).toEqual(bold);
 });
 
-it('emphasis and strikethrough work beside full-width marks', () => {
+it('emphasis and strikethrough beside full-width punctuation are rendered', () => {
   expect(texts(draw('这是*「重点」*的。'), 'em')).toEqual(['「重点」']);
   expect(texts(draw('这是~~（旧的）~~新的。'), 'del')).toEqual(['（旧的）']);
 });
@@ -42,7 +42,7 @@ it.each([
   'It costs ~$120B (~$55–65B of it for chips).',
   '大约~12万和~510万之间。',
   'Look in ~/.config/app and ~/.cache/app for the files.',
-])('one tilde does not strike through: %s', (text) => {
+])('a single tilde does not strike text through: %s', (text) => {
   for (const streaming of [false, true]) {
     const html = draw(text, streaming);
     expect(html).not.toContain('<del>');
@@ -50,7 +50,7 @@ it.each([
   }
 });
 
-it('two tildes strike through', () => {
+it('two tildes strike text through', () => {
   expect(texts(draw('This one is ~~really gone~~ though.'), 'del')).toEqual(['really gone']);
 });
 

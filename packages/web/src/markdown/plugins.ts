@@ -5,13 +5,13 @@ import type { PluggableList } from 'unified';
 import { remarkPage } from './remark-page.ts';
 import { remarkTex } from './tex-syntax.ts';
 
-/** A single tilde is not strikethrough: models write it before numbers, and shells before paths. */
+/** A single tilde is not strikethrough, because models write tildes before numbers, and shells before paths. */
 const marks = { singleTilde: false };
 
 /**
- * The syntax of messages. CommonMark does not end an emphasis between a full-width mark and a letter, which is usual in
- * Chinese, Japanese and Korean; `remark-cjk-friendly` fixes that (MIT, typed, small, and follows a proposed amendment
- * of CommonMark with a test suite).
+ * The plugins that read the syntax of messages. CommonMark does not end an emphasis between a full-width punctuation
+ * mark and a letter, although that is usual in Chinese, Japanese and Korean. `remark-cjk-friendly` fixes this. The
+ * plugin is MIT-licensed, typed and small, and follows a proposed amendment of CommonMark that has a test suite.
  */
 export const remarkPlugins: PluggableList = [
   [remarkGfm, marks],

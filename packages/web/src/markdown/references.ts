@@ -1,8 +1,8 @@
-/** Links and footnotes that are defined in one block of a message and used in others. */
+/** Resolves links and footnotes that are defined in one block of a message and used in other blocks. */
 import type { Definition as LinkDefinition, FootnoteDefinition } from 'mdast';
 import type { Block, Definition } from './block.ts';
 
-/** The definition of a link or footnote; `text` is the Markdown that contains the node. */
+/** Returns the definition of a link or footnote. `text` is the Markdown that contains the node. */
 export function readDefinition(
   node: LinkDefinition | FootnoteDefinition,
   text: string,
@@ -16,19 +16,19 @@ export function readDefinition(
 }
 
 /**
- * The Markdown of a link's definition. The Markdown is made from the parsed values, because the parser gives wrong
- * positions for two consecutive definitions.
+ * Returns the Markdown of a link's definition. The Markdown is made from the parsed values, because the parser gives
+ * wrong positions for two consecutive definitions.
  */
 function linkSource({ identifier, url, title }: LinkDefinition): string {
   const escaped = (value: string) => value.replaceAll('&', '&amp;').replaceAll(/["<>\\]/g, '\\$&');
   return `[${identifier}]: <${escaped(url)}>${title ? ` "${escaped(title)}"` : ''}`;
 }
 
-/** All texts in brackets: each may be a reference. */
+/** Returns all texts in brackets. Each of them may be a reference. */
 export function labelsIn(text: string): ReadonlySet<string> {
   if (!text.includes('[')) return none;
   const labels = new Set<string>();
-  /** Index after the bracket that opens a label; 0 if no label is open. */
+  /** The index after the bracket that opens a label; 0 if no label is open. */
   let start = 0;
   for (const { 0: mark, index } of text.matchAll(/\\.|[[\]]/gs)) {
     if (mark === '[' || (mark === '\\[' && start === 0)) start = index + mark.length;
@@ -41,7 +41,7 @@ export function labelsIn(text: string): ReadonlySet<string> {
 
 const none: ReadonlySet<string> = new Set();
 
-/** Normalizes a label as CommonMark does for comparing labels. */
+/** Normalizes a label in the way in which CommonMark compares labels. */
 function normalized(label: string): string {
   return label.replaceAll(/\s+/g, ' ').trim().toLowerCase().toUpperCase();
 }
@@ -57,7 +57,7 @@ export interface Footnote {
 
 /** The definitions and footnotes that the blocks of a message share. */
 export interface References {
-  /** Definitions by label; the first definition of a label wins. */
+  /** The definitions by label. If a label is defined twice, its first definition counts. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly footnotes: readonly Footnote[];
 }
@@ -75,7 +75,7 @@ export function referencesOf(blocks: readonly Block[]): References {
   return { definitions, footnotes: footnotesOf(blocks, definitions) };
 }
 
-/** The footnotes by label. Unused footnotes come last, so that all text is shown. */
+/** Returns the footnotes by label. Footnotes that are not used come last, so that all text is shown. */
 function footnotesOf(
   blocks: readonly Block[],
   definitions: ReadonlyMap<string, Definition>,
@@ -87,7 +87,7 @@ function footnotesOf(
     sources.set(label, definition.source);
   };
   for (const label of blocks.flatMap((block) => usesIn(block))) add(label);
-  // A footnote can refer to others; the loop also visits sources that it adds.
+  // A footnote can refer to other footnotes: the loop also visits the sources that are added during the loop.
   for (const source of sources.values()) {
     for (const label of labelsIn(source)) add(label);
   }
@@ -95,7 +95,7 @@ function footnotesOf(
   return [...sources].map(([label, source], index) => ({ label, number: index + 1, source }));
 }
 
-/** The labels that a block uses; a footnote's own definition is not a use. */
+/** Returns the labels that a block uses. A footnote's own definition is not a use. */
 function usesIn(block: Block): string[] {
   if (block.code !== undefined) return [];
   const labels = [...block.labels];
@@ -105,17 +105,18 @@ function usesIn(block: Block): string[] {
 }
 
 /**
- * The definitions that a block refers to, as Markdown to put in front of its own, so that it can be parsed by itself.
- * Empty for most blocks.
+ * Returns the definitions to which a block refers, as Markdown that is put in front of the block's Markdown. The block
+ * can then be parsed by itself. Empty for most blocks.
  */
 export function neededBy(labels: ReadonlySet<string>, { definitions }: References): string {
   if (definitions.size === 0 || labels.size === 0) return '';
   const needed = [...labels].flatMap((label) => definitions.get(label) ?? []);
   if (needed.length === 0) return '';
-  // A footnote's definition is added without its content, which is shown at the end of the message.
+  // The definition of a footnote is added without its content, because the content is shown at the end of the message.
   const lines = needed.map(({ label, source }) =>
     label.startsWith('^') ? `${source.slice(0, source.indexOf(']:'))}]: .` : source,
   );
-  // The last line is an unused definition: it ends a footnote, which would otherwise include indented text after it.
+  // The last line is a definition that is not used. It ends a footnote, which would otherwise include indented text
+  // after it.
   return `${lines.join('\n\n')}\n\n[\u{e000}]: .\n\n`;
 }

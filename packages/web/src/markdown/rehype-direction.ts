@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 
-/** Elements whose text direction follows their own content. */
+/** Elements whose text direction depends on their own content. */
 const blocks = new Set([
   'p',
   'h1',
@@ -17,8 +17,8 @@ const blocks = new Set([
 ]);
 
 /**
- * Sets the text direction of each block by the block's first letter; paragraphs in a list item or quote inherit the
- * item's or quote's direction.
+ * Sets the text direction of each block by the block's first letter. A paragraph in a list item or quote inherits the
+ * direction of the item or quote.
  */
 export function rehypeDirection() {
   return (tree: Root) => direct(tree);
@@ -27,8 +27,8 @@ export function rehypeDirection() {
 function direct(parent: Root | Element): void {
   for (const node of parent.children) {
     if (node.type !== 'element') continue;
-    // `dir="auto"` ignores children with a `dir` of their own, so a list item or quote with such children would get no
-    // direction.
+    // `dir="auto"` ignores children that have their own `dir`, so a list item or quote with only such children would
+    // have no direction.
     const isInside = 'tagName' in parent && /^(?:li|blockquote)$/.test(parent.tagName);
     if (blocks.has(node.tagName) && !(isInside && node.tagName === 'p')) {
       node.properties['dir'] = 'auto';

@@ -1,11 +1,11 @@
 import type { Nodes, Root } from 'mdast';
 
-/** Delimiters of display formulas, even within a line. */
+/** Matches the delimiters of display formulas, even within a line. */
 const displayed = /^(?:\$\$|\\\[)/;
 
 /**
- * Adapts some nodes for this page: a footnote's mark becomes a `sup` with the footnote's label, since its number is not
- * known here; `<br>` within a line becomes a line break; all other HTML becomes text.
+ * Adapts some nodes to this page: a reference to a footnote becomes a `sup` with the footnote's label, since the
+ * footnote's number is not known here; `<br>` within a line becomes a line break; all other HTML becomes text.
  */
 export function remarkPage() {
   return (tree: Root, file: { toString: () => string }) => change(tree, file.toString());
@@ -16,7 +16,7 @@ export function remarkNote() {
   return (tree: Root) => {
     const note = tree.children.findLast((node) => node.type === 'footnoteDefinition');
     if (note === undefined) return;
-    // Link targets are looked up in the tree.
+    // The targets of links are looked up in the tree, so keep the definitions.
     const links = tree.children.filter((node) => node.type === 'definition');
     tree.children = [...links, ...note.children];
   };

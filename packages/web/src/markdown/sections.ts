@@ -1,17 +1,17 @@
 import { nextBlank, whyPlain } from './limits.ts';
 
-/** A part of a message: Markdown for the parser, or text that bypasses it. */
+/** A section of a message: Markdown for the parser, or text that does not go through the parser. */
 export interface Section {
   raw: string;
-  /** Why the section is shown as plain text. */
+  /** The reason why the section is shown as plain text; undefined if it is not. */
   plain?: string;
   /** A fenced code block that is too large for the parser. */
   code?: { text: string; lang: string; open: boolean };
 }
 
 /**
- * Splits a text so that parts which the parser cannot handle bypass it. Most text is one section. The joined sections
- * are the text, and no section is blank unless the whole text is.
+ * Splits a text into sections, so that text which the parser cannot handle is in sections of its own. Most texts are
+ * one section. Joining the sections gives the text, and no section is blank unless the whole text is blank.
  */
 export function sectionsOf(text: string): Section[] {
   const isGood = [...pieces(text, false)].every((piece) => whyPlain(piece) === undefined);
@@ -42,13 +42,16 @@ function toSection(raw: string): Section {
 /** The line that begins a code block. */
 interface Fence {
   at: number;
-  /** End of the line, before the newline. */
+  /** The end of the line, before the newline. */
   end: number;
   mark: string;
   lang: string;
 }
 
-/** The first line at or after `start` (the start of a line) that begins a code block outside of any list or quote. */
+/**
+ * Returns the first line at or after `start` (the start of a line) that begins a code block outside of any list or
+ * quote.
+ */
 function fenceFrom(text: string, start: number, end: number): Fence | undefined {
   for (let at = start; at < end;) {
     const newline = text.indexOf('\n', at);
@@ -67,7 +70,10 @@ function fenceFrom(text: string, start: number, end: number): Fence | undefined 
   return undefined;
 }
 
-/** The pieces of a text between blank lines; with `fenced`, a whole code block is one piece, even with blank lines. */
+/**
+ * Returns the pieces of a text between blank lines. With `fenced`, a whole code block is one piece, even if it contains
+ * blank lines.
+ */
 function* pieces(text: string, fenced: boolean): Generator<string> {
   let start = 0;
   while (start < text.length) {
@@ -79,7 +85,8 @@ function* pieces(text: string, fenced: boolean): Generator<string> {
 }
 
 /**
- * The end of a piece: the end of the code block that begins it, or the place inside it at which a code block begins.
+ * Returns the end of a piece. If the piece begins with a code block, this is the end of the code block; if a code block
+ * begins inside the piece, the start of the code block.
  */
 function fencedEnd(text: string, start: number, end: number): number {
   const fence = fenceFrom(text, start, end);
@@ -93,7 +100,7 @@ function fencedEnd(text: string, start: number, end: number): number {
   return blank.test(text) ? blank.lastIndex : text.length;
 }
 
-/** The line that ends a code block, with the newline before it. */
+/** Returns the line that ends a code block, with the newline before it. */
 function closing(mark: string, text: string): RegExpExecArray | null {
   return new RegExp(`\\n {0,3}${mark}${mark[0]}*[ \\t]*(?=\\n|$)`).exec(text);
 }

@@ -7,7 +7,7 @@ function blocksOf(text: string) {
   return splitBlocks(text, emptySplit).blocks;
 }
 
-/** Pieces of Markdown that have another meaning when they are joined than alone. */
+/** Pieces of Markdown that mean something else when they are joined to other pieces. */
 const piece = fc.constantFrom(
   'word ',
   '\n',
@@ -38,7 +38,7 @@ const piece = fc.constantFrom(
 );
 
 describe('blocks', () => {
-  it('the joined blocks are the message', () => {
+  it('joining the blocks gives the message', () => {
     const text = '# Title\n\nWords\nmore words\n\n- one\n\n- two\n\n```ts\nconst a = 1;\n```\nend';
     expect(blocksOf(text).map((block) => block.raw)).toEqual([
       '# Title\n\n',
@@ -49,7 +49,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('an open fence is code from its first line on, until its own mark closes it', () => {
+  it('an unfinished fenced block is code from its first line on, until its own closing fence arrives', () => {
     expect(blocksOf('```ts')[0]?.code).toEqual({ text: '', lang: 'ts', open: true });
     expect(blocksOf('```ts\nconst a')[0]?.code).toEqual({
       text: 'const a',
@@ -63,7 +63,7 @@ describe('blocks', () => {
     expect(blocksOf('````md\n```\n')[0]?.code).toMatchObject({ text: '```', open: true });
   });
 
-  it('no text is lost or added, and blank text is not a block', () => {
+  it('no text is lost or added, and blank text does not become a block', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30, size: 'max' }), (pieces) => {
         const text = pieces.join('').replaceAll('\r\n', '\n');
@@ -82,13 +82,13 @@ describe('blocks', () => {
     expect(after.blocks.map((block) => block.key)).toEqual([0, 1, 2, 3]);
   });
 
-  it('text that does not continue the last text is parsed from its start', () => {
+  it('if a text does not continue the previous text, it is parsed from its start', () => {
     const before = splitBlocks('one\n\ntwo', emptySplit);
     expect(splitBlocks('other', before).blocks.map((block) => block.raw)).toEqual(['other']);
     expect(splitBlocks('one\n\ntwo', before)).toBe(before);
   });
 
-  it('a message that arrives in any pieces has the same blocks as when parsed at once', () => {
+  it('a message has the same blocks whether it arrives in pieces or is parsed at once', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30, size: 'max' }), (pieces) => {
         let split = emptySplit;

@@ -11,7 +11,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex).use(withoutInline);
 
-/** Skips inline parsing, which does not change where blocks begin; it is done when a block is rendered. */
+/** Skips inline parsing, which does not change where blocks begin. Inline parsing happens when a block is rendered. */
 function withoutInline(this: Processor): void {
   const data = this.data() as { micromarkExtensions?: unknown[] };
   const inline = ['attention', 'codeText', 'labelStartLink', 'labelStartImage', 'labelEnd'];
@@ -32,8 +32,8 @@ export interface SplitState {
 export const emptySplit: SplitState = { text: '', blocks: [] };
 
 /**
- * Splits Markdown into blocks. If `text` continues the text of `previous`, finished blocks stay the same objects, and
- * only the end is parsed again.
+ * Splits Markdown into blocks. If the Markdown continues the text of `previous`, finished blocks stay the same objects,
+ * and only the end is parsed again.
  */
 export function splitBlocks(markdown: string, previous: SplitState): SplitState {
   const text = markdown.replace(/\r\n?/g, '\n');
@@ -44,8 +44,8 @@ export function splitBlocks(markdown: string, previous: SplitState): SplitState 
 }
 
 /**
- * Blocks that later text cannot change: those up to a blank line, except the last two, since a growing line may belong
- * to the block before it.
+ * Returns the blocks that later text cannot change: the blocks up to a blank line, except the last two, since a growing
+ * line may belong to the block before it.
  */
 function finished(blocks: readonly Block[]): readonly Block[] {
   const certain = blocks.slice(0, -2);
@@ -67,7 +67,7 @@ function readBlocks(text: string, firstKey: number): Block[] {
 function parseBlocks(text: string, firstKey: number): Block[] {
   const groups = groupOverlapping(parser.parse(text).children);
   return groups.map(([node, ...rest], index) => {
-    // Blank lines belong to the block before them, since a list continues after a blank line.
+    // Blank lines belong to the block before them, because a list can continue after a blank line.
     const start = index === 0 ? 0 : startOffset(node);
     const next = groups[index + 1];
     const raw = text.slice(start, next === undefined ? text.length : startOffset(next[0]));
@@ -81,7 +81,7 @@ function parseBlocks(text: string, firstKey: number): Block[] {
 
 type Group = [RootContent, ...RootContent[]];
 
-/** The parser gives overlapping positions for two consecutive definitions; a node that overlaps joins its neighbour. */
+/** Groups nodes whose positions overlap: the parser gives overlapping positions for two consecutive definitions. */
 function groupOverlapping(nodes: readonly RootContent[]): Group[] {
   const groups: Group[] = [];
   for (const node of nodes) {
@@ -96,7 +96,7 @@ function startOffset(node: RootContent): number {
   return node.position?.start.offset ?? 0;
 }
 
-/** The definitions in a node. A definition inside a list or quote also applies to the whole message. */
+/** Returns the definitions in a node. A definition inside a list or quote applies to the whole message. */
 function definitionsIn(node: Nodes, text: string): Definition[] {
   const isOne = node.type === 'definition' || node.type === 'footnoteDefinition';
   const inside = 'children' in node ? node.children.flatMap((one) => definitionsIn(one, text)) : [];
@@ -111,7 +111,7 @@ function toBlock(node: RootContent, raw: string, key: number): Pick<Block, 'key'
   return { key, raw, code: { text: node.value, lang: node.lang ?? '', open } };
 }
 
-/** A block of plain text, which has no references and no definitions. */
+/** Returns a block of plain text. Such a block has no references and no definitions. */
 function plainBlock(key: number, raw: string, plain: string): Block {
   return { key, raw, plain, defines: [], labels: new Set() };
 }

@@ -7,7 +7,7 @@ import { remarkTex } from './tex-syntax.ts';
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(remarkTex);
 
-/** The formulas of a text; display formulas between double bars. */
+/** Returns the formulas of a text. Display formulas are between double bars. */
 function formulas(text: string): string[] {
   const found: string[] = [];
   const look = (node: Nodes) => {
@@ -35,7 +35,7 @@ it.each([
   ['- one\n  \\[\n  a\n  \\]\n- two', ['‖a‖']],
   ['> \\[\n> a\n> \\]\n\nend', ['‖a‖']],
   ['\\[\na \\\\[2pt] b\n\\]', ['‖a \\\\[2pt] b‖']],
-])('%s has %j', (text, found) => {
+])('the text %s contains the formulas %j', (text, found) => {
   expect(formulas(text)).toEqual(found);
 });
 
@@ -57,6 +57,6 @@ it.each([
   '$x\ny$',
   '$',
   '\\',
-])('%s has no formula', (text) => {
+])('the text %s contains no formula', (text) => {
   expect(formulas(text)).toEqual([]);
 });

@@ -1,4 +1,5 @@
-// Extends micromark-extension-math (`$$` fences) with further delimiters that agents write: \(…\), \[…\] and $…$.
+// Extends micromark-extension-math (which reads `$$` fences) with further delimiters that agents write: \(…\), \[…\]
+// and $…$.
 import { mathFromMarkdown } from 'mdast-util-math';
 import { math } from 'micromark-extension-math';
 import type { Code, Construct, Effects, Extension, State, Tokenizer } from 'micromark-util-types';
@@ -7,17 +8,17 @@ import type { Processor } from 'unified';
 /** Reads LaTeX into the nodes `math` and `inlineMath`. */
 export function remarkTex(this: Processor): void {
   const data = this.data();
-  // The extension added last is tried first.
+  // The parser tries the extension first that was added last.
   (data.micromarkExtensions ??= []).push(math({ singleDollarTextMath: false }), delimiters);
   (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown());
 }
 
 const [dollar, backslash, space, tab] = [36, 92, 32, 9];
 
-/** Limit for a formula within a line (characters), so that the search for its end is bounded. */
+/** The longest formula within a line, in characters. The limit bounds the search for the formula's end. */
 const longest = 4000;
 
-/** Line endings, and tabs, are negative codes in micromark. */
+/** Whether a code is a line ending. micromark has negative codes for line endings and tabs. */
 function isLineEnd(code: Code): boolean {
   return code !== null && code < -2;
 }
@@ -146,7 +147,7 @@ function closing(bracket: number): Construct {
   return { tokenize, partial: true };
 }
 
-/** A `\[` alone on its line begins a formula that ends at `\]`, or with its container. */
+/** Reads a `\[` alone on its line. The formula ends at `\]`, or where its container ends. */
 const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
   const start: State = (code) => {
     effects.enter('mathFlow');
@@ -190,7 +191,7 @@ const tokenizeFence: Tokenizer = function tokenizeFence(effects, ok, nok) {
 
 const [fenceStart, fenceEnd] = [fence(91), fence(93)];
 
-/** Matches a backslash and this bracket, with only blanks after them on the line. */
+/** Matches a backslash and this bracket, if only spaces follow on the line. */
 function fence(bracket: number): Construct {
   const tokenize: Tokenizer = (effects, ok, nok) => {
     const before: State = (code) => {
@@ -225,8 +226,8 @@ function fence(bracket: number): Construct {
 }
 
 /**
- * Matches the next line, unless that line only continues a paragraph (in a list or quote) to which this formula does
- * not belong.
+ * Matches the next line. Does not match a line that only continues a paragraph (in a list or quote) to which this
+ * formula does not belong.
  */
 const nextLine: Construct = {
   partial: true,

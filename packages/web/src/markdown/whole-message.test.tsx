@@ -11,14 +11,14 @@ import { rehypeDirection } from './rehype-direction.ts';
 import { emptySplit, splitBlocks } from './split-blocks.ts';
 import { remarkTex } from './tex-syntax.ts';
 
-/** A message rendered block by block, as on the page. */
+/** Renders a message block by block, as the page does. */
 function byBlocks(text: string) {
   return parts(
     renderToStaticMarkup(<Markdown>{text}</Markdown>).replace(/^<div[^>]*>|<\/div>$/g, ''),
   );
 }
 
-/** The message rendered by react-markdown alone, without blocks. */
+/** Renders the whole message with react-markdown alone, without blocks. */
 function whole(text: string) {
   const { sup: _, ...rest } = components;
   const html = renderToStaticMarkup(
@@ -34,7 +34,7 @@ function whole(text: string) {
   return parts(html);
 }
 
-/** The HTML above the footnotes, with the footnotes' numbers, and the texts of the footnotes. */
+/** Returns the HTML above the footnotes, which contains the footnotes' numbers, and the texts of the footnotes. */
 function parts(html: string) {
   const at = html.search(/<\w+[^>]*(?:data-footnotes|aria-label="Footnotes")/);
   const body = (at < 0 ? html : html.slice(0, at))
@@ -81,20 +81,20 @@ const piece = fc.constantFrom(
 );
 
 describe('a message rendered block by block', () => {
-  it('is the same as when rendered at once, wherever links and footnotes are defined', () => {
+  it('wherever links and footnotes are defined, a message rendered block by block has the same HTML as when it is rendered at once', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 25, size: 'max' }), (pieces) => {
         const text = pieces.join('');
         const [ours, theirs] = [byBlocks(text), whole(text)];
         expect(ours.body).toBe(theirs.body);
-        // Our page shows unused footnotes as well, after the used footnotes.
+        // Our page also shows the footnotes that are not used, after the used footnotes.
         expect(ours.notes.slice(0, theirs.notes.length)).toEqual(theirs.notes);
       }),
       { numRuns: atLength ? 400 : 100 },
     );
   });
 
-  it('gives a block only the definitions that it refers to', () => {
+  it('a block is rendered with only the definitions to which it refers', () => {
     const before = splitBlocks('See [a] and[^1].\n\nPlain.\n\n', emptySplit);
     const after = splitBlocks(
       'See [a] and[^1].\n\nPlain.\n\n[a]: http://a\n\n[^1]: Note.\n',

@@ -5,7 +5,7 @@ import css from './MentionMenu.module.css';
 import type { FoundFile } from './use-found-files.ts';
 import type { Mentions } from './use-mentions.ts';
 
-/** The files and folders that a mention may mean. */
+/** Lists the files and folders that match a mention. */
 export function MentionMenu({ mentions }: { mentions: Mentions }) {
   return (
     <CompletionMenu
@@ -28,7 +28,7 @@ function FoundFileName({ file: { path, name } }: { file: FoundFile }) {
         <ShownText text={isFolder ? `${name}/` : name} />
       </span>
       {inFolder !== '' && (
-        // Cut at its start, because the end of a path identifies the folder.
+        // The path is cut at its start, because its end identifies the folder.
         <span className={css.folder}>
           <bdi>
             <ShownText text={inFolder} />

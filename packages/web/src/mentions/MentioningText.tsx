@@ -9,7 +9,7 @@ interface MentioningTextProps {
   blocks: readonly ContentBlock[] | undefined;
 }
 
-/** A person's message; the files that it mentions open beside the conversation. */
+/** Shows a person's message. Each mentioned file is a link that opens the file beside the conversation. */
 export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   const { mentions } = linkedMentions(text, blocks, useSessionFiles()?.folder);
   const parts: ReactNode[] = [];
@@ -25,7 +25,7 @@ export function MentioningText({ text, blocks = [] }: MentioningTextProps) {
   return parts.map((part, index) => <Fragment key={index}>{part}</Fragment>);
 }
 
-/** The blocks of a message, without links to files that its text mentions. */
+/** Returns the blocks of a message, without links to files that the message's text mentions. */
 export function useUnmentioned(
   text: string,
   blocks: readonly ContentBlock[] = [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mentionAt } from './mention-at.ts';
 
-/** The mention at the caret (`|`), with the text that it would replace. */
+/** Returns the mention at the caret (`|`), with the text that would be replaced. */
 function at(marked: string) {
   const caret = marked.indexOf('|');
   const text = marked.replace('|', '');
@@ -9,7 +9,7 @@ function at(marked: string) {
   return found && { query: found.query, replaces: text.slice(found.from, found.to) };
 }
 
-test('a mention is typed from an @ at the beginning of a word', () => {
+test('an @ at the beginning of a word begins a mention', () => {
   expect(at('@|')).toEqual({ query: '', replaces: '@' });
   expect(at('See @src/a|')).toEqual({ query: 'src/a', replaces: '@src/a' });
   expect(at('See\n@a|')).toEqual({ query: 'a', replaces: '@a' });
@@ -17,7 +17,7 @@ test('a mention is typed from an @ at the beginning of a word', () => {
 });
 
 test.each(['me@exam|', 'See |@a', '@a |', 'a|', '|', '`@a|', '(@a|'])(
-  '%s has no mention at the caret',
+  'the text %s has no mention at the caret (|)',
   (marked) => {
     expect(at(marked)).toBeUndefined();
   },
@@ -29,7 +29,7 @@ test('a quoted mention may contain spaces, up to the end of its line', () => {
   expect(at('See @"my no" an|')).toBeUndefined();
 });
 
-test('a chosen path replaces the whole mention; after a lone @, it replaces only the @, not the word behind it', () => {
+test('a chosen path replaces the whole mention; after a lone @, it replaces only the @, and not the word after it', () => {
   expect(at('See @sr|c/a.ts, then')).toEqual({ query: 'sr', replaces: '@src/a.ts' });
   expect(at('See @"my| notes.md" then')).toEqual({ query: 'my', replaces: '@"my notes.md"' });
   expect(at('See @"my| notes')).toEqual({ query: 'my', replaces: '@"my' });

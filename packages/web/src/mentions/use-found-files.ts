@@ -14,14 +14,14 @@ export interface FoundFiles {
   problem?: string;
 }
 
-/** How many files are offered. */
+/** The most files that are offered. */
 const limit = 30;
-/** Typing pause (ms) before a request is sent. */
+/** The pause in typing (ms) after which a request is sent. */
 const pause = 60;
 
 /**
- * The files of a folder that match the typed mention; undefined until the first response. While a response is
- * awaited, the previous result is returned. A response that arrives after a newer one is dropped.
+ * Returns the files of a folder that match the typed mention; undefined until the first response. While a response is
+ * awaited, returns the previous result. If a response arrives after a newer response, it is ignored.
  */
 export function useFoundFiles(
   folder: string | undefined,

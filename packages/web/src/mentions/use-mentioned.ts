@@ -14,29 +14,33 @@ interface Sent {
   blocks?: readonly ContentBlock[] | undefined;
 }
 
-/** Number of chosen files remembered per session; the newest are kept. */
+/** The number of chosen files that are remembered for each session. The newest are kept. */
 const most = 200;
 
 /** The files that were chosen for a session's messages. */
 export interface Mentioned {
-  /** A file was chosen. */
+  /** Must be called when a file is chosen. */
   add: (path: string) => void;
-  /** Returns the blocks to send with a message: `blocks`, and links to the chosen files that the message mentions. */
+  /**
+   * Returns the blocks to send with a message: the given blocks, and links to the chosen files that the message
+   * mentions.
+   */
   blocksOf: (message: string, blocks?: readonly ContentBlock[]) => ContentBlock[];
   /**
-   * Returns the blocks of an edited message; no `blocks` if neither the earlier nor the edited message mentions a
+   * Returns the blocks of an edited message; no field `blocks` if neither the earlier nor the edited message mentions a
    * file.
    */
   blocksOfEdited: (message: string, before: Sent | undefined) => { blocks?: ContentBlock[] };
 }
 
 /**
- * Remembers the chosen files, stored like drafts, so that a mention is still recognised when its message is edited or
- * sent again.
+ * Remembers the chosen files. They are stored like drafts, so that a mention is still recognised when its message is
+ * edited or sent again.
  */
 export function useMentioned(sessionId: string, reportedFolder: string | undefined): Mentioned {
   const [stored, setStored] = useDraft(`${sessionId} mentions`);
-  // Store the folder, because a page that was just opened may send before the server has reported the session's folder.
+  // Store the folder, because a page that was just opened may send a message before the server has reported the
+  // session's folder.
   const [storedFolder, setStoredFolder] = useDraft(`${sessionId} folder`);
   const folder = reportedFolder ?? (storedFolder === '' ? undefined : storedFolder);
   const chosen = useMemo(() => readTexts(stored === '' ? null : stored), [stored]);
@@ -77,7 +81,7 @@ function withLinks(
   const paths = new Set(mentionsIn(message).map(({ path }) => path));
   const linked = [...paths].flatMap((path) => {
     if (known.has(path)) return mentionLink(folder, path);
-    // A chosen folder also counts if its name was then typed without the slash.
+    // A chosen folder is also recognised if its name was then typed without the slash.
     return known.has(`${path}/`) ? mentionLink(folder, `${path}/`) : [];
   });
   return [...others, ...linked.slice(0, Math.max(0, blocksMax - others.length))];

@@ -10,7 +10,7 @@ interface MentionsOptions {
   onText: (text: string) => void;
   /** The project's folder; undefined while it is not known. */
   folder: string | undefined;
-  /** A path was chosen. */
+  /** Called when a path is chosen. */
   onMention: (path: string) => void;
 }
 
@@ -18,15 +18,15 @@ export interface Mentions {
   completion: Completion<FoundFile>;
   /** The newest result; undefined until the first response. */
   found: FoundFiles | undefined;
-  /** Must be called on each change of the field's text, and each move of its caret. */
+  /** Must be called whenever the field's text changes or its caret moves. */
   onInput: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
   onSelect: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
 }
 
-/** Files that are offered while a mention is typed in a text field. */
+/** Offers files while a mention is typed in a text field. */
 export function useMentions(options: MentionsOptions): Mentions {
   const { field, text, onText, folder, onMention } = options;
-  // Only typing begins a mention: a caret that moves through the text opens nothing.
+  // Only typing begins a mention: moving the caret through the text opens no list.
   const [typed, setTyped] = useState<{ text: string; caret: number }>();
   const mention = typed?.text === text ? mentionAt(text, typed.caret) : undefined;
   const found = useFoundFiles(folder, mention);
@@ -66,7 +66,7 @@ function caretState(field: HTMLTextAreaElement): { text: string; caret: number }
   return { text: field.value, caret: field.selectionEnd };
 }
 
-/** Filters the previous result to the files whose paths contain the letters of the current query in order. */
+/** Returns the files of the previous result whose paths contain the letters of the current query in the same order. */
 function stillMatching({ query: before, files }: FoundFiles, query: string): readonly FoundFile[] {
   if (before === query) return files;
   const letters = query.toLowerCase().replaceAll(/\s/g, '');

@@ -13,12 +13,12 @@ interface AgentChoiceProps {
   onChoose: (cliType: string) => void;
 }
 
-/** Scrolls to the chosen agent when the list is shown. */
+/** Scrolls to the chosen agent when the list is first shown. */
 function showChosen(input: HTMLInputElement | null): void {
   input?.closest('label')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** The known agents. Agents that are not set up are folded, each with instructions. */
+/** Lists the known agents. Agents that are not set up are folded, with instructions for each. */
 export function AgentChoice({ agents, chosen, onChoose, onCheck }: AgentChoiceProps) {
   const ready = agents?.filter(({ available, reason }) => available && reason === undefined) ?? [];
   const others = agents?.filter((agent) => !ready.includes(agent)) ?? [];

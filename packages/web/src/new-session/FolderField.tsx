@@ -9,11 +9,11 @@ import css from './FolderField.module.css';
 interface FolderFieldProps {
   value: string;
   onChange: (folder: string) => void;
-  /** Folders of known projects, the newest first. */
+  /** The folders of known projects, the newest first. */
   recent: readonly string[];
 }
 
-/** The field for the agent's folder: completes the typed path, or offers folders used before. */
+/** The field for the agent's folder. Completes the typed path, or offers folders that were used before. */
 export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   const folders = useFolders(value);
   const [wanted, setWanted] = useState(false);
@@ -24,11 +24,12 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
         items={folders}
         value={value}
         onValueChange={(folder, { reason }) => {
-          // Escape closes the list, then the dialog, but keeps the typed text.
+          // Escape first closes the list and then the dialog; the typed text stays.
           if (reason !== 'escape-key') onChange(folder);
         }}
         mode="none"
-        // Open the list only if it has folders, because an open list hides the rest of the page from screen readers.
+        // Open the list only if it contains folders, because an open list hides the rest of the page from screen
+        // readers.
         open={wanted && folders.length > 0}
         onOpenChange={setWanted}
         openOnInputClick
@@ -50,7 +51,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
             <ChevronDown size={15} aria-hidden="true" />
           </Autocomplete.Trigger>
         </Autocomplete.InputGroup>
-        {/* Inside the dialog, because nothing outside of an open dialog can be reached. */}
+        {/* The list is inside the dialog, because nothing outside of an open dialog can be reached. */}
         <Autocomplete.Portal container={field}>
           <Autocomplete.Positioner
             className={css.positioner}
@@ -96,7 +97,7 @@ function isWritten(path: string, text: string): boolean {
   return path === written || (written.startsWith('~/') && path.endsWith(written.slice(1)));
 }
 
-/** Folders that begin with the text, without the text itself. */
+/** Returns the folders whose paths begin with the text, without the text itself. */
 function useFolders(prefix: string): string[] {
   const { requests } = useClient();
   const [folders, setFolders] = useState<string[]>([]);

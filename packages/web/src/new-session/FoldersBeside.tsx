@@ -2,12 +2,12 @@ import { Fold } from '../look/Fold.tsx';
 import css from './FoldersBeside.module.css';
 
 interface FoldersBesideProps {
-  /** One folder a line. */
+  /** The folders, one on each line. */
   value: string;
   onChange: (folders: string) => void;
 }
 
-/** The field for further folders in which the agent may work; folded while it is empty. */
+/** The field for further folders in which the agent may work. The field is folded while it is empty. */
 export function FoldersBeside({ value, onChange }: FoldersBesideProps) {
   const count = nonBlankLines(value).length;
   return (

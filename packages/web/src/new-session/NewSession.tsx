@@ -12,17 +12,17 @@ import { AgentChoice } from './AgentChoice.tsx';
 import { FolderField } from './FolderField.tsx';
 import { FoldersBeside, nonBlankLines } from './FoldersBeside.tsx';
 
-/** Remembers the last choice. */
+/** The key in the browser's storage under which the last choice is stored. */
 const lastAgentKey = 'liminal.agent';
 
 interface ProfileChoiceProps {
   profiles: readonly string[];
-  /** The chosen profile; empty for none. */
+  /** The chosen profile; empty if none is chosen. */
   chosen: string;
   onChoose: (profile: string) => void;
 }
 
-/** A select of the agent's profiles: its own named sets of settings. */
+/** A select of the agent's profiles. A profile is a set of settings that the agent itself stores under a name. */
 function ProfileChoice({ profiles, chosen, onChoose }: ProfileChoiceProps) {
   return (
     <label className={form.field}>
@@ -57,11 +57,11 @@ export default function NewSession({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState<string>();
   const [starting, setStarting] = useState(false);
 
-  // Agents may have been installed or removed since the page was opened.
+  // Load the agents again, because some may have been installed or removed since the page was opened.
   useEffect(refresh, [refresh]);
 
   const usable = agents?.filter((agent) => agent.available) ?? [];
-  // The default choice: an agent without a problem.
+  // By default, choose an agent without a problem.
   const ready = usable.find((one) => one.reason === undefined) ?? usable[0];
   const agent = usable.find((one) => one.cliType === chosen) ?? ready;
 

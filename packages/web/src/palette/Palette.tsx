@@ -26,7 +26,7 @@ interface PaletteProps {
   onOverlay: (overlay: Overlay) => void;
 }
 
-/** Finds sessions and commands by name, and conversations by their words. */
+/** Finds sessions and commands by name, and conversations by the words in them. */
 export default function Palette({ onClose, onOverlay }: PaletteProps) {
   const { projects } = useSessions();
   const navigation = useNavigation();
@@ -122,7 +122,7 @@ function EntryFace({ entry, search }: { entry: PaletteEntry; search: string }) {
   );
 }
 
-/** The state of the search in conversations; nothing if the results show the state. */
+/** Shows the state of the search in conversations. Shows nothing if the results themselves show the state. */
 function HistoryStatus({ search: { phase, problem, retry } }: { search: HistorySearch }) {
   if (phase === 'searching') {
     return (

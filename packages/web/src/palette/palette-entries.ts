@@ -32,7 +32,8 @@ export interface EntryGroup {
 }
 
 /**
- * The palette's entries: first sessions that need a person, then commands, then all others, archived ones last.
+ * Returns the palette's entries: first the sessions that wait for a person, then the commands, then all other sessions,
+ * the archived sessions last.
  * @param usesGrants - Whether the shown session's agent uses grants.
  */
 export function paletteGroups(
@@ -54,10 +55,10 @@ export function paletteGroups(
   ].filter((group) => group.items.length > 0);
 }
 
-/** Number of hits offered per session. */
+/** The number of hits that are offered for each session. */
 const hitsOfOne = 3;
 
-/** Entries for hits in conversations. */
+/** Returns the entries for hits in conversations. */
 export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   const items = found.flatMap(({ sessionId, cliType, title, hits }) =>
     hits.slice(0, hitsOfOne).map((hit): PaletteEntry => ({
@@ -74,7 +75,7 @@ export function hitGroups(found: readonly SessionHits[]): EntryGroup[] {
   return items.length === 0 ? [] : [{ value: 'In conversations', items }];
 }
 
-/** Whether an entry contains all searched words; a hit from the server's search always counts. */
+/** Whether an entry contains all searched words. A hit of the server's search always counts as found. */
 export function isFound(entry: PaletteEntry, search: string): boolean {
   if (entry.kind === 'hit') return true;
   const text = entry.text.toLowerCase();
@@ -100,7 +101,7 @@ function command(action: PaletteAction, name: string, hint: string): PaletteEntr
   return { kind: 'command', key: action, action, name, hint, text: name };
 }
 
-/** The actions on the session that is shown. */
+/** Returns the actions on the session that is shown. */
 function sessionActions(session: SessionSummary | undefined, usesGrants: boolean): PaletteEntry[] {
   if (session === undefined) return [];
   const actionEntry = (name: string, done: SessionAction): PaletteEntry => ({

@@ -19,7 +19,7 @@ const speedNames: Record<Speed, string> = {
   max: 'max',
 };
 
-/** The timeline with a slider, and the buttons that play it. */
+/** Shows the timeline with a slider, and the buttons that play it. */
 export function Controls({ recording, playback }: ControlsProps) {
   const { count, place, timeline, isPlaying, speed, playsFullPauses } = playback;
   const { steps } = recording;
@@ -103,7 +103,10 @@ function clock(ms: number): string {
   return `${minutes}:${(Math.floor((seconds - minutes * 60) * 10) / 10).toFixed(1).padStart(4, '0')}`;
 }
 
-/** ← and → step by events, also in the slider; space plays and pauses; Home and End go to the ends. */
+/**
+ * Handles the keys: ← and → step by events, also in the slider; space plays and pauses; Home and End go to the start
+ * and the end.
+ */
 function useReplayKeys({ count, go, toggle }: Playback, total: number): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -117,7 +120,7 @@ function useReplayKeys({ count, go, toggle }: Playback, total: number): void {
         ArrowRight: () => go(count + 1),
         Home: () => go(0),
         End: () => go(total),
-        // While a button has the focus, space presses the button.
+        // While a button has the focus, the space key presses this button.
         ...(!isPressed && { ' ': toggle }),
       }[key];
       if (action === undefined) return;

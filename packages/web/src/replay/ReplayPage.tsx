@@ -13,7 +13,7 @@ import { usePlayback } from './use-playback.ts';
 import { Waterfall } from './Waterfall.tsx';
 import { labelOf } from '../words/label.ts';
 
-/** The page that plays a session from its file. */
+/** The page that plays a session from the session's file. */
 export default function ReplayPage({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const [recording, setRecording] = useState<Recording>();
@@ -92,7 +92,7 @@ function Replay({ recording }: { recording: Recording }) {
   );
 }
 
-/** Half a frame: the page stays responsive (ms). */
+/** The longest time that one slice of folding takes, in ms: half a frame, so that the page stays responsive. */
 const slice = 8;
 
 /** Folds the whole recording in slices while the page is shown. */
@@ -133,7 +133,7 @@ function Intro({ recording: { header, session, runs } }: { recording: Recording 
   );
 }
 
-/** Session actions that do nothing, since a recording cannot be changed. */
+/** Returns session actions that do nothing, since a recording cannot be changed. */
 function nothingToDo(cliType: string): SessionActions {
   const nothing = () => undefined;
   const later = async () => undefined;

@@ -10,14 +10,17 @@ import { labelOf } from '../words/label.ts';
 
 interface WaterfallProps {
   runs: readonly RecordedRun[];
-  /** Index of the turn at the present moment. */
+  /** The index of the turn at the present moment. */
   index: number;
   playback: Playback;
 }
 
-/** The spans of a turn, with a line at the present moment. A press on a span seeks to its beginning. */
+/**
+ * Shows the spans of a turn, with a line at the present moment. A press on a span moves the playback to the span's
+ * beginning.
+ */
 export function Waterfall({ runs, index, playback }: WaterfallProps) {
-  // Closed at first on a narrow page, where it takes room from the conversation.
+  // On a narrow page, the waterfall is closed at first, because it takes room from the conversation.
   const [isOpen, setOpen] = useState(() => window.innerWidth > 900);
   const run = runs[index];
   if (run === undefined) return null;
@@ -119,7 +122,7 @@ function Spans({ run, playback }: { run: RecordedRun; playback: Playback }) {
   );
 }
 
-/** Puts each span below its parent span. */
+/** Returns each span after its parent span, with its depth. */
 function withDepth([turn, ...rest]: readonly Span[]): { span: Span; depth: number }[] {
   if (turn === undefined) return [];
   const below = Map.groupBy(rest, ({ parentSpanId }) => parentSpanId);

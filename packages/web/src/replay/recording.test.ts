@@ -24,7 +24,7 @@ const session = {
   updatedAt: iso,
 };
 
-/** A recording of runs, either with their events, or rebuilt from the finished turns. */
+/** Returns a recording of runs, either with their events, or rebuilt from the finished turns. */
 async function recorded(
   scripts: ReturnType<typeof runOf>[],
   withEvents: boolean,
@@ -54,7 +54,7 @@ const scripts = fc.array(eventScripts(), { minLength: 1, maxLength: 2 }).map((al
   ),
 );
 
-test('a recording ends with the same turns as history, and a jump shows the same as playing up to there', async () => {
+test('a recording ends with the same turns as history, and a jump to a step shows the same as playing up to that step', async () => {
   await fc.assert(
     fc.asyncProperty(
       scripts,
@@ -82,11 +82,11 @@ test('a recording ends with the same turns as history, and a jump shows the same
   );
 });
 
-/** The item without its times: a page may have received the item later than history. */
+/** Returns the item without its times, because a page may have received the item later than history. */
 const timeless = (item: UpsertObject) => ({ ...item, emittedAt: '', sourceTimestamp: '' });
 const byId = (a: { itemId: string }, b: { itemId: string }) => (a.itemId < b.itemId ? -1 : 1);
 
-test('an object that a step does not change stays the same object, so that it is not rendered again', async () => {
+test('if a step does not change an object, the object stays the same, so that it is not rendered again', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const text = (itemId: string) => ({ type: 'item_start', itemId, itemType: 'message' }) as const;
   const delta = (itemId: string) => ({ type: 'item_delta', itemId, deltaContent: 'A' }) as const;
@@ -97,7 +97,7 @@ test('an object that a step does not change stays the same object, so that it is
   expect(after.turns[0]?.items).toHaveLength(2);
 });
 
-test('long silences are shortened by default, and places map to steps and back', async () => {
+test('long silences are shortened by default, and each step has a position from which the step is found again', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const events = runOf([start, { type: 'heartbeat' }, { type: 'heartbeat' }]);
   for (const [index, event] of events.entries()) {
@@ -116,7 +116,7 @@ test('long silences are shortened by default, and places map to steps and back',
   expect(short.positionOf(Number.MAX_SAFE_INTEGER)).toBe(3_000);
 });
 
-test('a long recording is folded in slices, after which no jump folds many steps', async () => {
+test('a long recording is folded in slices; afterwards, no jump folds many steps', async () => {
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const text = { type: 'item_start', itemId: 'a', itemType: 'message' } as const;
   const delta = { type: 'item_delta', itemId: 'a', deltaContent: 'word ' } as const;

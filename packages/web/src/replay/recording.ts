@@ -1,4 +1,4 @@
-/** Plays a session's file: its events on one timeline, and the session's view after each event. */
+/** Plays a session's file: puts its events on one timeline, and computes the session's view after each event. */
 import { applyMessage, emptyView, type SessionView } from '@liminal/client';
 import {
   type ExportedSession,
@@ -20,7 +20,7 @@ import {
 /** A turn of the file. */
 export interface RecordedRun {
   run: Response;
-  /** Whether the file had no events of the run: its events are made from the finished turn. */
+  /** Whether the file contained no events of the run. The events are then made from the finished turn. */
   isRebuilt: boolean;
   /** The indexes of the run's first and last event in the recording. */
   from: number;
@@ -30,9 +30,9 @@ export interface RecordedRun {
 /** An event in the recording. */
 export interface RecordedStep {
   event: StreamEvent;
-  /** Index of the event's run. */
+  /** The index of the event's run. */
   run: number;
-  /** ms since the epoch; never earlier than the previous step. */
+  /** The time of the event, in ms since the epoch; never earlier than the time of the previous step. */
   at: number;
 }
 
@@ -67,24 +67,24 @@ export async function readRecording(text: AsyncIterable<string>): Promise<Record
   return { header, session, runs, steps };
 }
 
-/** The spans of the whole turn, including those after the present moment. */
+/** Returns the spans of the whole turn, including spans after the present moment. */
 export function spansOf({ run }: RecordedRun): Span[] {
   return runSpans(run);
 }
 
-/** The state after some steps. Deeply immutable. */
+/** The state after a number of steps. It is deeply immutable. */
 interface PlayerState {
   view: SessionView;
   fold: UpsertFoldState;
 }
 
-/** Steps between two kept states: a jump folds at most this many. */
+/** The number of steps between two kept states. A jump folds at most this many steps. */
 const snapshotInterval = 256;
 
-/** The page's state after each step, by the same folds as on a live page. */
+/** Computes the page's state after each step, with the folds that a live page uses. */
 export class Player {
   readonly recording: Recording;
-  /** The kept states after 0, `snapshotInterval`, … steps, up to the last step that was folded. */
+  /** The kept states: after 0 steps, after `snapshotInterval` steps and so on, up to the last step that was folded. */
   readonly #snapshots: PlayerState[];
   #last: { count: number; shown: PlayerState };
 
@@ -95,15 +95,15 @@ export class Player {
     this.#last = { count: 0, shown: begin };
   }
 
-  /** The session after its first `count` steps. */
+  /** Returns the session after its first `count` steps. */
   viewAfter(count: number): SessionView {
     this.#last = { count, shown: this.#foldOn(this.#nearest(count), count) };
     return this.#last.shown.view;
   }
 
   /**
-   * Folds steps that were not folded yet, for `forMs` milliseconds, so that a later jump to them is quick. Returns
-   * whether steps remain.
+   * Folds steps that were not folded yet, for `forMs` milliseconds, so that a later jump to these steps is quick.
+   * Returns whether steps remain.
    */
   prepare(forMs: number): boolean {
     const until = performance.now() + forMs;
@@ -117,7 +117,7 @@ export class Player {
     }
   }
 
-  /** The state after `to` steps, folded from an earlier state; keeps states on the way. */
+  /** Returns the state after `to` steps, folded from an earlier state. Keeps states in between. */
   #foldOn({ count, shown: from }: { count: number; shown: PlayerState }, to: number): PlayerState {
     let shown = from;
     for (let at = count; at < to; at += 1) {
@@ -150,7 +150,7 @@ export class Player {
   }
 }
 
-/** The message as a server sends it. The cursor is empty, because no subscriber resumes from it. */
+/** Returns the message as a server sends it. The cursor is empty, because no subscriber continues from it. */
 function toServerMessage(output: FoldOutput, sessionId: string): ServerMessage {
   const sent = { sessionId, cursor: '' };
   switch (output.kind) {

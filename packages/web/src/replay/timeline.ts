@@ -1,15 +1,17 @@
 import type { RecordedStep } from './recording.ts';
 
-/** A silence that is longer than this (ms) is shortened to this. */
+/** The longest silence on the timeline, in ms. Longer silences are shortened to this. */
 const maxPauseMs = 2_000;
 
-/** Maps each step to its place on the timeline (ms from its beginning), and back. */
+/** Maps each step to its position on the timeline (ms from the timeline's start), and back. */
 export class Timeline {
   readonly #steps: readonly RecordedStep[];
-  /** The place of each step. */
+  /** The position of each step. */
   readonly #positions: readonly number[];
 
-  /** @param playsFullPauses - Whether a long silence is played in full. */
+  /**
+   * @param playsFullPauses - Whether a long silence is played at its full length.
+   */
   constructor(steps: readonly RecordedStep[], playsFullPauses: boolean) {
     this.#steps = steps;
     let place = 0;
@@ -20,22 +22,22 @@ export class Timeline {
     });
   }
 
-  /** The timeline's length (ms). */
+  /** The timeline's length, in ms. */
   get length(): number {
     return this.#positions.at(-1) ?? 0;
   }
 
-  /** The place of the last of the first `count` steps; 0 before the first step. */
+  /** Returns the position of the last of the first `count` steps; 0 before the first step. */
   positionAfter(count: number): number {
     return this.#positions[count - 1] ?? 0;
   }
 
-  /** The number of steps at or before a place. */
+  /** Returns the number of steps at or before a position. */
   countAt(place: number): number {
     return firstAfter(this.#positions, place, (one) => one);
   }
 
-  /** The place of a moment (ms since the epoch), interpolated between two steps. */
+  /** Returns the position of a moment (ms since the epoch), interpolated between two steps. */
   positionOf(moment: number): number {
     const next = firstAfter(this.#steps, moment, ({ at }) => at);
     const [before, after] = [this.#steps[next - 1], this.#steps[next]];
@@ -46,7 +48,7 @@ export class Timeline {
   }
 }
 
-/** The index of the first element of a sorted list that is greater than the value. */
+/** Returns the index of the first element of a sorted list that is greater than the value. */
 function firstAfter<T>(list: readonly T[], value: number, of: (one: T) => number): number {
   let [from, to] = [0, list.length];
   while (from < to) {

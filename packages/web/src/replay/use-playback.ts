@@ -2,18 +2,18 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { RecordedStep } from './recording.ts';
 import { Timeline } from './timeline.ts';
 
-/** Playback speeds: multiples of real time; `max` plays everything in about two seconds. */
+/** The playback speeds, as multiples of real time; `max` plays everything in about two seconds. */
 export const speeds = ['0.5', '1', '2', '10', 'max'] as const;
 export type Speed = (typeof speeds)[number];
 
-/** Frames in which `max` plays everything. */
+/** The number of frames in which `max` plays everything. */
 const frames = 120;
 
 export interface Playback {
   timeline: Timeline;
-  /** The number of steps that were played. */
+  /** The number of steps that have been played. */
   count: number;
-  /** The present place on the timeline (ms); between two steps during playback. */
+  /** The current position on the timeline, in ms. During playback, the position can be between two steps. */
   place: number;
   isPlaying: boolean;
   speed: Speed;
@@ -21,13 +21,13 @@ export interface Playback {
   toggle: () => void;
   setSpeed: (speed: Speed) => void;
   setPlaysFullPauses: (isOn: boolean) => void;
-  /** Goes to a place on the timeline (ms). */
+  /** Moves the playback to a position on the timeline (ms). */
   seek: (place: number) => void;
-  /** Goes to the place after `count` steps. */
+  /** Moves the playback to the position after `count` steps. */
   go: (count: number) => void;
 }
 
-/** Plays steps in real time, scaled by the speed. */
+/** Plays steps in real time, multiplied by the speed. */
 export function usePlayback(steps: readonly RecordedStep[]): Playback {
   const [playsFullPauses, setKeeps] = useState(false);
   const [speed, setSpeed] = useState<Speed>('1');

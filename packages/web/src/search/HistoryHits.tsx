@@ -14,7 +14,9 @@ interface HistoryHitsProps {
   onFollow?: (() => void) | undefined;
 }
 
-/** Hits of a search in conversations, by session; a hit opens its session at that item. */
+/**
+ * Lists the hits of a search in conversations, by session. A press on a hit opens the session at the item that matched.
+ */
 export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
   const { phase, groups, isCut, problem, retry } = search;
   if (phase === 'idle') return null;
@@ -51,7 +53,7 @@ export function HistoryHits({ search, query, onFollow }: HistoryHitsProps) {
   );
 }
 
-/** Hits shown per session; a click shows more. */
+/** The number of hits that are shown for each session. A click shows more. */
 const visible = 3;
 
 interface GroupProps {

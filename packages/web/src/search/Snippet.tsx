@@ -3,11 +3,13 @@ import css from './Search.module.css';
 
 interface SnippetProps {
   children: string;
-  /** The query, whose words are marked. */
+  /** The query, whose words are highlighted. */
   query: string;
 }
 
-/** A piece of a conversation, from shortly before the first search word on, with the search words marked. */
+/**
+ * Shows a piece of a conversation that begins shortly before the first search word, with all search words highlighted.
+ */
 export function Snippet({ children, query }: SnippetProps) {
   return (
     <bdi className={css.snippet}>

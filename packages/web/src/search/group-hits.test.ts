@@ -4,7 +4,7 @@ import { groupHits } from './group-hits.ts';
 const session = { cliType: 'demo', projectId: '/code/shop', title: 'Fix the login' };
 const item = { runId: 'r', index: 3, itemId: 'i3', type: 'message' } as const;
 
-it('hits in conversations are grouped by session, without hits in titles', () => {
+it('groupHits groups hits in conversations by session, and leaves out hits in titles', () => {
   const groups = groupHits([
     { ...session, sessionId: 'a', snippet: 'Fix the login' },
     { ...session, sessionId: 'a', snippet: 'one', item },
@@ -17,7 +17,7 @@ it('hits in conversations are grouped by session, without hits in titles', () =>
   ]);
 });
 
-it('a hit in an output leads to its call', () => {
+it('a hit in the output of a call leads to the call', () => {
   const output = { ...item, type: 'function_call_output', callId: 'call-7' } as const;
   const [group] = groupHits([{ ...session, sessionId: 'a', snippet: '', item: output }]);
   expect(group?.hits).toEqual([{ key: 'a r:3', target: 'call-7', snippet: '', kind: 'Output' }]);

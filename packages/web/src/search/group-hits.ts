@@ -3,15 +3,15 @@ import type { SearchResult } from '@liminal/protocol';
 type Hit = SearchResult['hits'][number];
 type HitItem = NonNullable<Hit['item']>;
 
-/** One place in a conversation that matches a search. */
+/** One item of a conversation that matches a search. */
 export interface ItemHit {
   /** React key. */
   key: string;
-  /** The id to scroll to: the item, or the call whose output matched. */
+  /** The id to scroll to: the id of the item, or of the call whose output matched. */
   target: string;
   snippet: string;
   /**
-   * The item's kind, and whether it was taken back, in words for people; undefined for a message that was not taken
+   * Words for the item's kind, and for whether the item was taken back; undefined for a message that was not taken
    * back.
    */
   kind: string | undefined;
@@ -25,7 +25,10 @@ export interface SessionHits {
   hits: ItemHit[];
 }
 
-/** Hits in conversations, by session; the session with the newest hit comes first, as the server sorts them. */
+/**
+ * Returns hits in conversations, grouped by session. The session with the newest hit comes first, as in the server's
+ * order.
+ */
 export function groupHits(hits: readonly Hit[]): SessionHits[] {
   const groups = new Map<string, SessionHits>();
   for (const { sessionId, cliType, title, item, snippet } of hits) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fromFirst, markWords } from './mark-words.ts';
 
-/** Marked words in brackets. */
+/** Returns the snippet with the marked words in brackets. */
 const marked = (snippet: string, query: string) =>
   markWords(snippet, query)
     .map(({ text, found }) => (found ? `[${text}]` : text))
@@ -19,7 +19,7 @@ it.each([
   ['a (b) [c]', '(b', 'a ([b]) [c]'],
   ['nothing', '', 'nothing'],
   ['', 'x', ''],
-])('in %j, %j is found: %j', (snippet, query, result) => {
+])('in the text %j, the query %j marks the words in brackets: %j', (snippet, query, result) => {
   expect(marked(snippet, query)).toBe(result);
 });
 
@@ -34,7 +34,7 @@ it.each([
     'nothing is found in a text that is longer than that',
     'nothing is found in a text that is longer than that',
   ],
-])('a line of %j begins shortly before the match', (snippet, line) => {
+])('the shown line of %j begins shortly before the match', (snippet, line) => {
   const pieces = fromFirst(markWords(snippet, 'needle'));
   expect(pieces.map(({ text, found }) => (found ? `[${text}]` : text)).join('')).toBe(line);
 });

@@ -5,10 +5,12 @@ export interface SnippetPiece {
 }
 
 const notWord = /[^\p{L}\p{N}]+/u;
-/** Matches scripts without spaces between words. */
+/** Matches scripts that have no spaces between words. */
 const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
-/** Splits a snippet at the matches: words that begin with a word of the query, ignoring case and accents. */
+/**
+ * Splits a snippet at the matches. A match is a word that begins with a word of the query, ignoring case and accents.
+ */
 export function markWords(snippet: string, query: string): SnippetPiece[] {
   const { folded, places } = foldText(snippet);
   const isFound = Array.from({ length: snippet.length }, () => false);
@@ -20,16 +22,16 @@ export function markWords(snippet: string, query: string): SnippetPiece[] {
   return pieces(snippet, isFound);
 }
 
-/** Letters that are shown before the first match. */
+/** The number of letters that are shown before the first match. */
 const lead = 24;
 
-/** The pieces from shortly before the first match on, so that the match is visible in a single line. */
+/** Returns the pieces from shortly before the first match on, so that the match is visible in a single line. */
 export function fromFirst(all: readonly SnippetPiece[]): readonly SnippetPiece[] {
   const [first, ...rest] = all;
   if (first === undefined || first.found || first.text.length <= lead || rest.length === 0)
     return all;
   const cut = first.text.slice(-lead);
-  // The text before the match starts at the beginning of a word, if it contains one.
+  // If the text before the match contains the beginning of a word, the text starts there.
   const text = /^\S*\s+(?=\S)/.exec(cut)?.[0];
   return [
     { text: `… ${text === undefined ? cut : cut.slice(text.length)}`, found: false },
@@ -44,7 +46,10 @@ function* beginnings(folded: string, word: string): Generator<number> {
   }
 }
 
-/** A text in lower case without accents, with the place of each character in the original, and the place of the end. */
+/**
+ * Returns the text in lower case without accents, with the index of each character in the original text, and the index
+ * of the end.
+ */
 function foldText(text: string): { folded: string; places: number[] } {
   let folded = '';
   const places: number[] = [];

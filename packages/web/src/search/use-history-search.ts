@@ -3,9 +3,9 @@ import { useClient } from '@liminal/client/react';
 import { useCallback, useEffect, useState } from 'react';
 import { groupHits, type SessionHits } from './group-hits.ts';
 
-/** Number of hits requested. */
+/** The number of hits that a search requests. */
 export const mostHits = 60;
-/** Typing pause (ms) before a search starts. */
+/** The pause in typing (ms) after which a search starts. */
 const pause = 180;
 
 export interface HistorySearch {
@@ -13,7 +13,7 @@ export interface HistorySearch {
   phase: 'idle' | 'searching' | 'found' | 'failed';
   /** The results; while a search runs, the results of the previous search. */
   groups: readonly SessionHits[];
-  /** Whether there may be more hits than requested. */
+  /** Whether the server may have more hits than were requested. */
   isCut: boolean;
   problem: string | undefined;
   retry: () => void;
@@ -28,7 +28,7 @@ interface SearchAnswer {
 
 const noAnswer: SearchAnswer = { text: '', groups: [], isCut: false };
 
-/** Searches all conversations for a text after a typing pause; further typing cancels the search. */
+/** Searches all conversations for a text after a pause in typing. Typing more cancels the search. */
 export function useHistorySearch(typed: string): HistorySearch {
   const { requests } = useClient();
   const [answer, setAnswer] = useState(noAnswer);
@@ -70,7 +70,10 @@ function phaseOf(asks: boolean, text: string, answer: SearchAnswer): HistorySear
   return answer.problem === undefined ? 'found' : 'failed';
 }
 
-/** Whether a text is worth searching: a single letter matches everywhere, unless it is a word of its own. */
+/**
+ * Whether a text is worth searching. A single letter is not, because it matches everywhere, unless the letter is a word
+ * of its own.
+ */
 function isWorthSearching(text: string): boolean {
   return text.length > 1 || /\p{sc=Han}/u.test(text);
 }

@@ -11,7 +11,7 @@ interface AgentNoticeProps {
   turns: readonly TurnView[];
 }
 
-/** Shows why a session's agent cannot work, before a person writes a message. */
+/** Shows why a session's agent cannot work, so that a person reads this before writing a message. */
 export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
   const { refresh } = useAgents();
   const agent = useAgent(cliType);
@@ -34,8 +34,8 @@ export function AgentNotice({ cliType, turns }: AgentNoticeProps) {
 }
 
 /**
- * Whether the notice can be left out: the agent has completed a turn in the session, or the last turn's failure gives
- * the same advice.
+ * Whether the notice can be left out, because the agent has completed a turn in the session, or because the failure of
+ * the last turn shows the same advice.
  */
 function isNeedless(turns: readonly TurnView[]): boolean {
   const hasAnswered = turns.some(({ status }) => status === 'complete');

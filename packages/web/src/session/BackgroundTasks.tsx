@@ -14,7 +14,7 @@ interface BackgroundTasksProps {
   onStop: (taskId: string) => void;
 }
 
-/** The agent's running background tasks. */
+/** Lists the agent's background tasks that are running. */
 export function BackgroundTasks({ tasks = [], onStop }: BackgroundTasksProps) {
   if (tasks.length === 0) return null;
   return (

@@ -16,13 +16,13 @@ interface FindProps {
 
 let openShown: () => void = () => undefined;
 
-/** Opens the search in the shown session. */
+/** Opens the search in the session that is shown. */
 export function openFind(): void {
   openShown();
 }
 
 /**
- * The search in a session, opened by Ctrl+F. The browser's own search, which a second Ctrl+F opens, cannot find rows
+ * The search in a session, which Ctrl+F opens. The browser's own search, which a second Ctrl+F opens, cannot find rows
  * that are not in the page.
  */
 export function Find(props: FindProps) {
@@ -66,7 +66,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   const [text, setText] = useState('');
   const found = useMemo(() => findText(view.turns, text), [text, view.turns]);
   const [chosen, setChosen] = useState<string>();
-  // The search starts at the newest match, because a conversation is read at its end.
+  // The search starts at the newest match, because readers are usually at the end of a conversation.
   const index =
     chosen !== undefined && found.includes(chosen) ? found.indexOf(chosen) : found.length - 1;
   const current = found[index];
@@ -78,7 +78,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   }, [field]);
   useEffect(() => {
     if (current === undefined) return undefined;
-    // Scroll only after a typing pause, because only the last text counts.
+    // Scroll only after a pause in typing, because only the text at that time counts.
     const timer = setTimeout(
       () => void scrollToItem(view.sessionId, current, { takesFocus: false }),
       100,
@@ -138,7 +138,7 @@ function FindBar({ view, session, field, onClose }: FindBarProps) {
   );
 }
 
-/** Loads all older pages while `isNeeded`. Returns whether some older pages are still missing. */
+/** Loads all older pages while `isNeeded` is true. Returns whether some older pages are still missing. */
 function useWholeHistory(
   { hasMore, before }: SessionView,
   session: SessionStore,
@@ -152,7 +152,10 @@ function useWholeHistory(
   return isLoading;
 }
 
-/** Marks all matches that are on the page, those of the current item more strongly. React owns the elements. */
+/**
+ * Highlights all matches that are on the page; those in the current item are highlighted more strongly. React's
+ * elements are not changed.
+ */
 function useMarks(sessionId: string, text: string, current: string | undefined): void {
   useEffect(() => {
     const log = document.querySelector(

@@ -34,19 +34,19 @@ interface RequestDockProps {
   turns: readonly TurnView[];
   folder: string | undefined;
   running: boolean;
-  /** The id of the request that a person chose; undefined for the oldest. */
+  /** The id of the request that a person has chosen; undefined if the oldest request is shown. */
   chosen: string | undefined;
   onChoose: (approvalId: string) => void;
   draft: string;
   onDraft: (text: string) => void;
-  /** Answers a request by a key. */
+  /** Sends the answer that a key selects. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
 /**
- * The waiting requests, always visible above the composer: one at a time, the oldest first. Keys answer only the
- * request that is shown here.
+ * Shows the waiting requests above the composer, where they are always visible: one request at a time, the oldest
+ * first. Keys answer only the request that is shown.
  */
 export function RequestDock(props: RequestDockProps) {
   const { turns, folder, running, chosen, onChoose, draft, onDraft, answer, stop } = props;
@@ -122,7 +122,7 @@ interface DockedProps {
   >;
 }
 
-/** One request: the asking agent, the whole request, and the possible answers. */
+/** Shows one request: the agent that asks, the whole request, and the possible answers. */
 function Docked({ request, folder, place, onStep, actions }: DockedProps) {
   const { approval, call } = request;
   const asks = asksSomething(approval);
@@ -157,7 +157,7 @@ function Docked({ request, folder, place, onStep, actions }: DockedProps) {
         <span className={css.wants}>{asks ? 'has a question' : 'needs permission'}</span>
         {place.count > 1 && <Steps place={place} onStep={onStep} />}
       </header>
-      {/* The key discards the form's values and the scroll position when another request is shown. */}
+      {/* Because of the key, the form's values and the scroll position are discarded when another request is shown. */}
       <ApprovalActions
         key={approval.approvalId}
         approval={approval}
@@ -183,10 +183,10 @@ function Steps({ place, onStep }: Pick<DockedProps, 'place' | 'onStep'>) {
   );
 }
 
-/** How long the note about an answer given elsewhere is shown (ms). */
+/** How long the note is shown that a request was answered elsewhere, in ms. */
 const readable = 8_000;
 
-/** The note of the outcome of a request that was answered elsewhere. */
+/** Returns the note with the outcome of a request that was answered on another page or by another client. */
 function useAnswerFromElsewhere(
   turns: readonly TurnView[],
   docked: ApprovalUpsert | undefined,

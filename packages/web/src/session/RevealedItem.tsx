@@ -14,10 +14,13 @@ interface RevealedItemProps {
   session: SessionStore;
 }
 
-/** Most older pages loaded to reach an item: 20,000 items. */
+/** The most older pages that are loaded to reach an item. They contain 20,000 items. */
 const mostPages = 100;
 
-/** Scrolls to the item that the address names, loads the older pages that this needs, and shows its progress. */
+/**
+ * Scrolls to the item whose id is in the address. Loads the older pages up to this item, and shows the progress of
+ * loading.
+ */
 export function RevealedItem({ view, session }: RevealedItemProps) {
   const { active, target } = useNavigation();
   const wanted = active === view.sessionId ? target : undefined;

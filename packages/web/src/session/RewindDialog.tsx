@@ -14,7 +14,7 @@ import { labelOf } from '../words/label.ts';
 
 interface Rewind {
   turnId: string;
-  /** The requested scope; the person may choose another one. */
+  /** The scope that was requested; the person may choose another scope. */
   scope: RewindScope;
 }
 
@@ -28,7 +28,7 @@ interface RewindDialogProps {
   onClose: () => void;
 }
 
-/** The dialog while it is open, and a function that opens it. */
+/** Returns the dialog while it is open, and a function that opens it. */
 export function useRewindDialog(
   about: Omit<RewindDialogProps, 'asked' | 'onClose'>,
 ): [dialog: ReactNode, ask: (turnId: string, scope: RewindScope) => void] {
@@ -49,7 +49,7 @@ const titles = {
   both: 'Edit and send again',
 } satisfies Record<RewindScope, string>;
 
-/** Shows what rewinding to before a turn would change, and rewinds when the person confirms. */
+/** Shows which changes rewinding to the state before a turn would make, and rewinds when the person confirms. */
 function RewindDialog(props: RewindDialogProps) {
   const { sessionId, asked, cliType, folder, onTakenBack, onClose } = props;
   const agent = useAgent(cliType);
@@ -75,7 +75,7 @@ function RewindDialog(props: RewindDialogProps) {
     setProblem(undefined);
     try {
       const { takenBack } = await requests.rewind(sessionId, turnId, scopeOf(scope));
-      // Close the dialog first: while it is open, the composer cannot get the focus.
+      // Close the dialog first, because the composer cannot receive the focus while the dialog is open.
       flushSync(onClose);
       if (takenBack) onTakenBack(takenBack.message, takenBack.blocks);
     } catch (error) {
@@ -129,13 +129,13 @@ function RewindDialog(props: RewindDialogProps) {
   );
 }
 
-/** The request's scope; the default is `files`. */
+/** Returns the scope as a field of the request; empty for the default, `files`. */
 const scopeOf = (scope: RewindScope) => (scope === 'files' ? {} : { scope });
 
 const counted = (count: number, what: string): string =>
   count === 1 ? `1 ${what}` : `${count} ${what}s`;
 
-/** The text of the confirm button; undefined if there is nothing to change back. */
+/** Returns the text of the confirm button; undefined if rewinding would change nothing. */
 function confirmation({ takenBack, files }: RewindResult): string | undefined {
   const turns = takenBack && `Take back ${counted(takenBack.turnIds.length, 'turn')}`;
   if (files.length === 0) return turns;
@@ -165,7 +165,7 @@ function Plan({ plan, folder }: { plan: RewindResult; folder: string | undefined
         . New files are removed. Changes made by commands are not undone.
         {plan.takenBack === undefined && ' The conversation stays.'}
       </p>
-      {/* Focusable, because a long list scrolls. */}
+      {/* The list can have the focus, because a long list scrolls. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={css.files} role="region" aria-label="Files to be restored" tabIndex={0}>
         <ul>

@@ -12,7 +12,7 @@ interface SessionIntroProps {
   isEmpty: boolean;
 }
 
-/** The text above a session's first message: the agent, the folder, and hints in a new session. */
+/** Shows the text above a session's first message: the agent, the folder, and, in a new session, hints. */
 export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   const agentName = useAgentName(session?.cliType);
   if (session === undefined) return null;
@@ -29,7 +29,7 @@ export function SessionIntro({ session, isEmpty }: SessionIntroProps) {
   );
 }
 
-/** A link to the last turn that the fork and its origin share. */
+/** A link to the last turn that a fork shares with the session from which it was forked. */
 function ForkedFrom({ sessionId, turnId, title }: ForkOrigin) {
   const original = findSession(useSessions().projects, sessionId);
   const name = <bdi>{original?.title ?? title}</bdi>;

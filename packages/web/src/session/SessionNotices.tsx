@@ -13,7 +13,7 @@ interface SessionNoticesProps {
   notices: readonly SessionNotice[] | undefined;
 }
 
-/** Notices about the session beside its conversation, until they are dismissed. */
+/** Shows notices about the session beside the conversation, until a person dismisses them. */
 export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoticesProps) {
   const [inSession, dismissInSession] = useDismissed(sessionId);
   const [ofAgent, dismissOfAgent] = useDismissed(`agent:${cliType ?? ''}`);
@@ -44,7 +44,10 @@ export function SessionNotices({ sessionId, cliType, notices = [] }: SessionNoti
   );
 }
 
-/** Moves the focus from the removed button to the composer; not on a phone, where that would open the keyboard. */
+/**
+ * Moves the focus from the removed button to the composer. On a phone, that would open the keyboard, so the focus does
+ * not move.
+ */
 function moveOn(event: MouseEvent): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch';
   if (!isTouch) focusComposer();
@@ -59,10 +62,13 @@ function NoticeMark({ level }: Pick<SessionNotice, 'level'>) {
   );
 }
 
-/** Number of dismissed notices remembered per session or agent; the newest are kept. */
+/** The number of dismissed notices that are remembered for each session or agent. The newest are kept. */
 const most = 50;
 
-/** The notices of a session or an agent that were dismissed on this device, and a function that dismisses one. */
+/**
+ * Returns the notices of a session or an agent that were dismissed on this device, and a function that dismisses a
+ * notice.
+ */
 function useDismissed(of: string): [readonly string[], (text: string) => void] {
   const key = `liminal.dismissed.${of}`;
   const [kept, setKept] = useState<{ key: string; texts: readonly string[] }>();

@@ -55,7 +55,7 @@ import { usePageCommands } from './use-page-commands.ts';
 import { usePrewarm } from './use-prewarm.ts';
 import { labelOf } from '../words/label.ts';
 
-/** One session: its conversation and its composer. */
+/** The page of one session: its conversation and its composer. */
 export default function SessionPage({ sessionId }: { sessionId: string }) {
   const { view, session } = useSession(sessionId);
   const { close, keep } = useNavigation();
@@ -76,8 +76,8 @@ export default function SessionPage({ sessionId }: { sessionId: string }) {
       aria-label={labelOf(title)}
       data-session-id={sessionId}
       tabIndex={-1}
-      // Writing keeps the tab of a previewed session. Delayed, because a select that is rendered again between its
-      // `input` and its `change` event loses the choice.
+      // When a person writes, the tab of a previewed session is kept. The call is delayed: if a select is rendered
+      // again between its `input` and its `change` event, it loses the choice.
       onInput={() => setTimeout(keep, 0, sessionId)}
     >
       <h1 className={spoken.only}>{title}</h1>
@@ -207,7 +207,7 @@ function OpenSession({ view, session }: { view: SessionView; session: SessionSto
   );
 }
 
-/** Requests about the session; the page shows why one failed. */
+/** Returns the requests about the session. If a request fails, the page shows why. */
 function useSessionRequests(sessionId: string, attempt: Attempt) {
   const { requests } = useClient();
   const answer = useCallback(
@@ -238,7 +238,7 @@ function useIntro(session: SessionSummary | undefined, isEmpty: boolean): ReactN
   return useMemo(() => <SessionIntro session={session} isEmpty={isEmpty} />, [session, isEmpty]);
 }
 
-/** Puts a message in front of the draft. */
+/** Returns a function that puts a message in front of the draft. */
 function useTakeBack(
   draft: string,
   setDraft: (text: string) => void,
@@ -269,7 +269,7 @@ function PageProblem({ text }: { text: string | undefined }) {
   );
 }
 
-/** The id of the shown waiting request, and a function that shows another. */
+/** Returns the id of the waiting request that is shown, and a function that shows another waiting request. */
 function useShownRequest() {
   const [shown, choose] = useState<string>();
   const show = useCallback((approvalId: string) => {
@@ -283,7 +283,9 @@ function useShownRequest() {
 
 type Attempt = (doing: Promise<unknown>) => Promise<void>;
 
-/** Runs a request, and keeps its error until the next request. */
+/**
+ * Returns the error of the last request, and a function that runs a request. The error is kept until the next request.
+ */
 function useAttempt(): [string | undefined, Attempt] {
   const [problem, setProblem] = useState<string>();
   const attempt = useCallback(async (doing: Promise<unknown>) => {
@@ -297,7 +299,7 @@ function useAttempt(): [string | undefined, Attempt] {
   return [problem, attempt];
 }
 
-/** The agent that a message is for, with its accepted content types. */
+/** Returns the agent that receives messages, with the content types that it accepts. */
 function useRecipient(info: SessionInfo | undefined) {
   const cliType = info?.session.cliType;
   useForksOnceAnswered(cliType, info?.accepts !== undefined && info.lastKnown !== true);

@@ -6,13 +6,13 @@ import type { Mentioned } from '../mentions/use-mentioned.ts';
 interface SessionQueueProps extends Pick<Mentioned, 'blocksOfEdited'> {
   sessionId: string;
   info: SessionInfo | undefined;
-  /** Whether the agent takes messages during a turn. */
+  /** Whether the agent accepts messages during a turn. */
   canSteer: boolean;
-  /** Shows the failure of a request. */
+  /** Runs a request, and shows the reason if the request fails. */
   attempt: (doing: Promise<unknown>) => Promise<void>;
 }
 
-/** The queued messages of a session, with their actions. */
+/** Shows the queued messages of a session, with the actions on each message. */
 export function SessionQueue(props: SessionQueueProps) {
   const { sessionId, info, canSteer, blocksOfEdited, attempt } = props;
   const queue = info?.queue ?? [];

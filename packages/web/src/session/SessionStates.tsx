@@ -3,7 +3,7 @@ import spoken from '../look/spoken.module.css';
 import page from './SessionPage.module.css';
 import css from './SessionStates.module.css';
 
-/** Shown while a session's page is being fetched. */
+/** The content that is shown while the code of a session's page is being fetched. */
 export function SessionComing() {
   return (
     <main className={page.page} aria-label="Session">
@@ -13,7 +13,7 @@ export function SessionComing() {
   );
 }
 
-/** The outline of a conversation and its composer while it is loaded. */
+/** Shows the outline of a conversation and its composer while the session is being loaded. */
 export function SessionLoading() {
   return (
     <>

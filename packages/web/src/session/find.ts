@@ -1,7 +1,7 @@
 import { joinTurns, type TurnView } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
-/** The ids of all items that contain a text, ignoring case, from the first to the last. */
+/** Returns the ids of all items that contain a text, ignoring case, from the first item to the last. */
 export function findText(turns: readonly TurnView[], text: string): string[] {
   const sought = text.toLowerCase();
   if (sought.trim() === '') return [];
@@ -11,7 +11,7 @@ export function findText(turns: readonly TurnView[], text: string): string[] {
     .map(({ itemId }) => itemId);
 }
 
-/** The texts of an item that the page can show. */
+/** Returns the texts of an item that the page can show. */
 function textsOf(item: UpsertObject): string[] {
   switch (item.type) {
     case 'message':
@@ -26,7 +26,7 @@ function textsOf(item: UpsertObject): string[] {
       return item.entries.map(({ content }) => content);
     case 'file_changes':
       return item.diffs.map(({ path }) => path);
-    // A request that belongs to a call is shown with its call, or above the composer.
+    // A request that belongs to a call is shown with the call, or above the composer.
     case 'approval':
       return item.callId === undefined ? [item.title, item.description ?? ''] : [];
     case 'error':
@@ -37,7 +37,7 @@ function textsOf(item: UpsertObject): string[] {
 const searchableText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** The places of a text in an element that is on the page, ignoring case. */
+/** Returns the ranges at which an element on the page contains a text, ignoring case. */
 export function rangesOf(element: Element, text: string): Range[] {
   const sought = text.toLowerCase();
   const ranges: Range[] = [];
@@ -45,7 +45,7 @@ export function rangesOf(element: Element, text: string): Range[] {
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const words = (node.nodeValue ?? '').toLowerCase();
-    // Skips text in which a letter's lower case is longer, since that would shift the places after it.
+    // Skip a text if one of its letters is longer in lower case, since that would shift the ranges after this letter.
     if (words.length !== node.nodeValue?.length) continue;
     for (let at = words.indexOf(sought); at >= 0; at = words.indexOf(sought, at + sought.length)) {
       const range = new Range();

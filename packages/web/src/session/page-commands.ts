@@ -1,4 +1,4 @@
-/** Slash commands of the agents' terminals that the page itself runs, without sending them to the agent. */
+/** Slash commands of the agents' terminals that the page runs itself. These commands are not sent to the agent. */
 import type { AgentCommand, AgentInfo, SetupKind } from '@liminal/protocol';
 
 const sessionCommands = [
@@ -26,7 +26,7 @@ export type SessionCommand = (typeof sessionCommands)[number];
 export const isSessionCommand = (command: PageCommand): command is SessionCommand =>
   (sessionCommands as readonly PageCommand[]).includes(command);
 
-/** The dialog or action of a command. */
+/** The dialog that a command opens, or the action that it runs. */
 export type PageCommand =
   | 'aside'
   | 'changes'
@@ -39,11 +39,11 @@ export type PageCommand =
 interface PageCommandEntry extends AgentCommand {
   command: PageCommand;
   isAvailable: (agent: AgentInfo) => boolean;
-  /** Whether an agent's own command with this name takes precedence. */
+  /** Whether a command of the agent with the same name is used instead. */
   isOverridable?: boolean;
 }
 
-/** The agent types whose terminals have these commands. */
+/** The agent types whose terminals offer these commands. */
 const terminals: readonly string[] = ['claude-code', 'codex'];
 
 const sessionCommand = (
@@ -147,7 +147,7 @@ const entries: PageCommandEntry[] = [
 const isNamed = ({ name, aliases = [] }: AgentCommand, text: string): boolean =>
   name === text || aliases.includes(text);
 
-/** The page's commands, each with those of its names that no command of the agent has. */
+/** Returns the page's commands, each with those of its names that no command of the agent has. */
 function entriesFor(
   agent: AgentInfo | undefined,
   commands: readonly AgentCommand[],
@@ -163,7 +163,10 @@ function entriesFor(
   });
 }
 
-/** The page command that a message consists of, with the words after it. `commands` are the agent's own. */
+/**
+ * Returns the page command of which a message consists, with the words after the command. `commands` are the agent's
+ * own commands.
+ */
 export function pageCommandIn(
   message: string,
   agent: AgentInfo | undefined,
@@ -174,7 +177,7 @@ export function pageCommandIn(
   return found && { command: found.command, words: words.trim() };
 }
 
-/** The agent's own commands and the page's. */
+/** Returns the agent's own commands and the page's commands. */
 export function withPageCommands(
   commands: readonly AgentCommand[],
   agent: AgentInfo | undefined,

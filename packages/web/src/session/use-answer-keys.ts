@@ -6,30 +6,36 @@ import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 interface AnswerKeys {
   /** The docked request. */
   approval: ApprovalUpsert | undefined;
-  /** Whether the request was visible long enough to be answered by a key. */
+  /** Returns whether the request has been visible long enough to be answered by a key. */
   isSeen: () => boolean;
-  /** Whether the whole request was shown, long enough to be allowed. */
+  /** Returns whether the whole request has been shown long enough for a key to allow it. */
   isRead: () => boolean;
   running: boolean;
-  /** Whether the composer has a draft, which may be a note about the request: Escape then does not reject it. */
+  /**
+   * Whether the composer contains a draft. The draft may be a note about the request, so Escape then does not reject
+   * the request.
+   */
   isWriting: boolean;
   /** Rejects if the answer failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }
 
-/** A key pressed this soon (ms) after a request disappeared was meant for that request. */
+/** A key that is pressed within this time (ms) after a request disappeared was meant for that request. */
 const tooSoon = 400;
 
 /**
- * Enter and Escape answer the docked request. If the request has a form, Enter focuses the form; while the composer has
- * a draft, Escape does nothing. Without a request, Escape stops the turn.
+ * Lets Enter and Escape answer the docked request. If the request has a form, Enter focuses the form. While the
+ * composer contains a draft, Escape does nothing. Without a request, Escape stops the turn.
  */
 export function useAnswerKeys(keys: AnswerKeys): void {
   const { approval, isSeen, isRead, running, isWriting, answer, stop } = keys;
   const isAsked = approval !== undefined;
   const changed = useRef({ isAsked: false, at: 0 });
-  /** The id of the request answered here, which stays docked until the server confirms the answer. */
+  /**
+   * The id of the request that was answered on this page. The request stays docked until the server confirms the
+   * answer.
+   */
   const answered = useRef<string>(undefined);
   useEffect(() => {
     if (isAsked !== changed.current.isAsked) changed.current = { isAsked, at: Date.now() };
@@ -63,7 +69,10 @@ export function useAnswerKeys(keys: AnswerKeys): void {
   }, [approval, isSeen, isRead, running, isWriting, answer, stop]);
 }
 
-/** Focuses a form to fill in. If a part was not read yet, the page does not scroll past it to the form. */
+/**
+ * Focuses a form that must be filled in. If the person has not seen a part of the request yet, the page does not scroll
+ * past that part to the form.
+ */
 function focusForm(approvalId: string, isRead: boolean): void {
   const form = document.querySelector(`[data-approval-id="${CSS.escape(approvalId)}"]`);
   const field = form?.querySelector<HTMLElement>('input, select, textarea');
@@ -75,9 +84,8 @@ function hasModifier(event: KeyboardEvent): boolean {
 }
 
 /**
- * Whether the key may answer the
- * request: not in a dialog, list or menu, not on a button that Enter presses, and in a text field only in the empty
- * composer.
+ * Whether the key may answer the request: outside of dialogs, lists and menus; not on a button that Enter presses; and
+ * in text fields only in the empty composer.
  */
 function isOurs(event: KeyboardEvent): boolean {
   const { target } = event;

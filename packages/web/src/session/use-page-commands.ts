@@ -26,13 +26,16 @@ import {
 
 interface PageCommandsOptions {
   view: SessionView;
-  /** Runs a request; the page shows why it failed. */
+  /** Runs a request. If the request fails, the page shows why. */
   attempt: (doing: Promise<unknown>) => Promise<void>;
   askRewind: (turnId: string, scope: RewindScope) => void;
   send: (message: string) => void;
 }
 
-/** The session's info with the page's commands added, and a function that runs a message that is a page command. */
+/**
+ * Returns the session's info with the page's commands added, and a function that runs a message if the message is a
+ * page command.
+ */
 export function usePageCommands(options: PageCommandsOptions) {
   const { view, attempt } = options;
   const { info } = view;
@@ -45,7 +48,7 @@ export function usePageCommands(options: PageCommandsOptions) {
     [agent, info],
   );
   const runSessionCommand = useSessionCommands(options);
-  /** Runs the message as a page command. Returns whether the message is a page command. */
+  /** Runs the message if it is a page command. Returns whether it is one. */
   const run = (message: string): boolean => {
     const found = pageCommandIn(message, agent, info?.commands ?? []);
     if (found === undefined || session === undefined) return false;
@@ -67,7 +70,7 @@ export function usePageCommands(options: PageCommandsOptions) {
   return { offered, run };
 }
 
-/** The action of each command; it gets the words after the command. */
+/** Returns the action of each command. The action receives the words after the command. */
 function useSessionCommands({
   view,
   attempt,
@@ -79,7 +82,7 @@ function useSessionCommands({
   const { archive, delete: remove, showToast, showRename } = useHousekeeping();
   const fork = useFork();
   const open = useOverlay();
-  /** Sets a setting to the value with this name, or opens the select if there is none. */
+  /** Sets a setting to the value with this name. If no value has this name, opens the setting's select. */
   const choose = ({ sessionId }: SessionSummary, id: string, words: string): void => {
     const value = valueNamed(view.info, id, words);
     if (value === undefined) openSetting(id);
@@ -124,7 +127,7 @@ function useSessionCommands({
   };
 }
 
-/** The newest turn that a person's message began and that was not taken back. */
+/** Returns the newest turn that began with a person's message and was not taken back. */
 function lastAsked(turns: readonly TurnView[]): TurnView | undefined {
   const gone = takenBack(turns);
   const isAsked = (item: TurnView['items'][number]): boolean =>
@@ -135,7 +138,7 @@ function lastAsked(turns: readonly TurnView[]): TurnView | undefined {
 const speedOf = (info: SessionInfo | undefined): ConfigOption | undefined =>
   info?.configOptions.find(({ category }) => category === 'speed');
 
-/** The value of a setting whose name or id is `words`. */
+/** Returns the value of a setting whose name or id is `words`. */
 function valueNamed(info: SessionInfo | undefined, id: string, words: string): string | undefined {
   const sought = words.toLowerCase();
   const { options = [] } = info?.configOptions.find((one) => one.id === id) ?? {};

@@ -2,8 +2,8 @@ import type { SessionStore, SessionView } from '@liminal/client';
 import { useCallback, useRef } from 'react';
 
 /**
- * Returns a function that starts the session's agent when a person begins to write. Opening a page that has a draft
- * starts no agent.
+ * Returns a function that starts the session's agent when a person begins to write. Merely opening a page that has a
+ * draft does not start the agent.
  */
 export function usePrewarm(session: SessionStore, info: SessionView['info']): () => void {
   const isAsked = useRef(false);

@@ -1,42 +1,42 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { toRead } from './use-seen.ts';
 
-/** Whether a request has been shown in full, and a function that shows the rest. */
+/** Whether the whole request has been shown, and a function that shows the rest. */
 export interface ReadProgress {
   /**
-   * The scrolling element. Each of its parts with `data-to-see` must have been visible before the request counts as
-   * shown, and no `data-unshown` may be left in it.
+   * The element that scrolls. The request counts as shown when each part with the attribute `data-to-see` has been
+   * visible, and no element with `data-unshown` is left.
    */
   scroller: RefObject<HTMLDivElement | null>;
   isFullyShown: boolean;
   /**
-   * False shortly after the content has changed, because a person may press a button that was meant for the previous
-   * content.
+   * False for a short time after the content has changed, because a person may press a button that was meant for the
+   * previous content.
    */
   isSettled: boolean;
-  /** Whether the request was shown in full, long enough to be allowed by a key. */
+  /** Returns whether the whole request has been shown long enough for a key to allow it. */
   isRead: () => boolean;
-  /** Whether the request has more room than usual. */
+  /** Whether the request is shown larger than usual. */
   isOpen: boolean;
-  /** Gives the request more room; if that is not enough, scrolls to the next part. */
+  /** Shows the request larger; if this is not enough, scrolls to the next part. */
   showRest: () => void;
 }
 
-/** Height (px) that stays visible after a scroll step, so that the reader keeps the place. */
+/** The height (px) that stays visible after a scroll step, so that the reader does not lose the line. */
 const overlap = 24;
 
 /**
- * Watches the content of the request `key`. A part counts as shown when its end was visible; if its text changes, the
- * part must be shown again.
+ * Watches the content of the request `key`. A part counts as shown when its end has been visible. If the part's text
+ * changes, the part must be shown again.
  */
 export function useReadProgress(key: string | undefined): ReadProgress {
   const scroller = useRef<HTMLDivElement>(null);
   const [isFullyShown, setFullyShown] = useState(false);
   const [openKey, setOpenKey] = useState<string>();
   const { isSettled, unsettle } = useSettled();
-  /** For each part, its content at the time when its end was visible. */
+  /** For each part, the content that it had when its end was visible. */
   const seen = useRef(new WeakMap<HTMLElement, string>());
-  /** When the whole request had been shown (ms, by `performance.now`). */
+  /** The time at which the whole request had been shown (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   const isOpen = key !== undefined && openKey === key;
 
@@ -46,7 +46,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
       const content = contentOf(part);
       if (seen.current.get(part) === content || !endsInSight(part, scroller.current)) continue;
       seen.current.set(part, content);
-      // The request had been fully shown, and this part was added or changed since: start again.
+      // The whole request had been shown, and this part was added or changed since then, so start again.
       if (since.current !== undefined) unsettle();
       since.current = undefined;
     }
@@ -62,7 +62,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
     if (before.current !== undefined && before.current !== key) unsettle();
     before.current = key;
   }, [key, unsettle]);
-  // After each rendering, because any rendering may have changed a part's text.
+  // Check after each rendering, because any rendering may have changed the text of a part.
   useLayoutEffect(judge);
   useEffect(() => {
     const { current: region } = scroller;
@@ -92,7 +92,7 @@ export function useReadProgress(key: string | undefined): ReadProgress {
   return { scroller, isFullyShown, isSettled, isRead, isOpen, showRest };
 }
 
-/** `isSettled` is false after `unsettle`, for the time that a person needs to notice a change. */
+/** Returns `isSettled`, which is false after `unsettle` for the time that a person needs to notice a change. */
 function useSettled(): { isSettled: boolean; unsettle: () => void } {
   const [changes, setChanges] = useState(0);
   const [settled, setSettled] = useState(0);
@@ -108,12 +108,14 @@ function partsToSee(region: HTMLElement | null): HTMLElement[] {
   return [...(region?.querySelectorAll<HTMLElement>('[data-to-see="true"]') ?? [])];
 }
 
-/** The content by which a part is known: its text, or its `data-said` if a person can change the text (a form). */
+/**
+ * Returns the content that identifies a part: its text, or its `data-said` if a person can change the text (in a form).
+ */
 function contentOf(part: HTMLElement): string {
   return part.dataset['said'] ?? part.textContent ?? '';
 }
 
-/** The first control that shows more content, which is folded or not laid out yet. */
+/** Returns the first control that shows more content: content that is folded, or that is not laid out yet. */
 function unshownIn(region: HTMLElement | null): HTMLElement | null {
   return region?.querySelector<HTMLElement>('[data-unshown="true"]') ?? null;
 }
@@ -121,7 +123,7 @@ function unshownIn(region: HTMLElement | null): HTMLElement | null {
 function endsInSight(part: Element, region: HTMLElement | null): boolean {
   if (region === null || region.clientHeight === 0) return false;
   const { bottom } = region.getBoundingClientRect();
-  // Allow one pixel more, because positions are fractions.
+  // Allow one pixel more, because positions can be fractions of a pixel.
   const inSight = Math.min(bottom, innerHeight) + 1;
   return bottom > 0 && part.getBoundingClientRect().bottom <= inSight;
 }

@@ -1,23 +1,25 @@
 import { type RefObject, useCallback, useEffect, useRef } from 'react';
 
 /**
- * Minimum time (ms) that a request must be visible before a key answers it: an earlier key was meant for the previous
- * content.
+ * The time (ms) that a request must be visible before a key can answer it. A key that is pressed earlier was meant for
+ * the previous content.
  */
 export const toRead = 400;
 
-/** Share of the element that must be in the window; less than 1, since a fraction of a pixel may be cut off. */
+/**
+ * The share of the element that must be in the window. It is less than 1, since a fraction of a pixel may be cut off.
+ */
 const visibleShare = 0.9;
 
 /**
- * Whether an element has been visible long enough, in the focused window, to be answered by a key. With a new `key`,
- * the time starts again.
+ * Returns whether an element has been visible in the focused window long enough for a key to answer it. With a new
+ * `key`, the time starts again.
  */
 export function useSeen(
   element: RefObject<HTMLElement | null>,
   key: string | undefined,
 ): () => boolean {
-  /** When the element became visible (ms, by `performance.now`). */
+  /** The time at which the element became visible (ms, by `performance.now`). */
   const since = useRef<number>(undefined);
   useEffect(() => {
     const watched = element.current;

@@ -2,13 +2,13 @@ import type { TurnView } from '@liminal/client';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { isWaiting } from '../transcript/arrange.ts';
 
-/** A request that waits for a person, and its tool call, if it has one. */
+/** A request that waits for a person, and the tool call of the request, if there is one. */
 export interface WaitingRequest {
   readonly approval: ApprovalUpsert;
   readonly call: ToolCallUpsert | undefined;
 }
 
-/** All waiting requests, the oldest first, including those of subagents' calls. */
+/** Returns all waiting requests, the oldest first, including requests of subagents' calls. */
 export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
   return turns
     .filter((turn) => turn.status === 'in_progress')
@@ -26,7 +26,7 @@ export function waitingRequests(turns: readonly TurnView[]): WaitingRequest[] {
     );
 }
 
-/** Finds a request that was shown and may no longer wait. */
+/** Finds a request that was shown but may no longer be waiting. */
 export function findApproval(
   turns: readonly TurnView[],
   approvalId: string,

@@ -5,9 +5,9 @@ import { SessionItems } from '../housekeeping/SessionItems.tsx';
 import menu from '../look/menu.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** Where a menu opens: at an element, or where the pointer was. */
+/** The position at which a menu opens: at an element, or where the pointer was. */
 export interface Anchor {
-  /** Gets the focus back when the menu closes. */
+  /** The element that receives the focus when the menu closes. */
   element: HTMLElement;
   at?: { x: number; y: number } | undefined;
 }
@@ -18,19 +18,19 @@ interface RowMenuProps {
   onClose: () => void;
 }
 
-/** The actions on a session in a list. */
+/** A menu with the actions on a session in a list. */
 export default function RowMenu({ session, anchor: { element, at }, onClose }: RowMenuProps) {
   useLayer(true, onClose);
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
   const close = (isOpen: boolean) => {
     if (isOpen) return;
-    // At once, so that a dialog that an entry opens returns the focus to this element.
+    // Focus the element now, so that a dialog that a menu entry opens returns the focus to this element.
     element.focus();
     onClose();
   };
   return (
     <Menu.Root open onOpenChange={close}>
-      {/* Inside an open dialog, because nothing outside of it can be used. */}
+      {/* The menu is inside the open dialog, because nothing outside of the dialog can be used. */}
       <Menu.Portal container={element.closest('dialog') ?? document.body}>
         <Menu.Positioner
           className={menu.positioner}

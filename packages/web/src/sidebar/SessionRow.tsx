@@ -14,13 +14,13 @@ import { SessionMark } from '../app/SessionMark.tsx';
 
 interface SessionRowProps {
   session: SessionSummary;
-  /** Whether each row shows its agent, because the list has sessions of several agents. */
+  /** Whether each row shows its agent, because the list contains sessions of several agents. */
   showsAgent: boolean;
   now: number;
   onFollow?: (() => void) | undefined;
 }
 
-/** One session: its state, its title, the time of its last activity, and a menu. */
+/** The row of one session: its state, its title, the time of its last activity, and a menu. */
 export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
   const { session, showsAgent, now, onFollow } = props;
   const { active } = useNavigation();

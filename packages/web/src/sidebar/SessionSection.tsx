@@ -6,7 +6,7 @@ import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** Props of every row of the sidebar. */
+/** The props that all rows of the sidebar share. */
 export interface RowProps {
   now: number;
   showsAgent: boolean;
@@ -19,19 +19,22 @@ interface SessionSectionProps {
   heading: ReactNode;
   title?: string | undefined;
   sessions: readonly SessionSummary[];
-  /** Whether its sessions are shown. */
+  /** Whether the section's sessions are shown. */
   open: boolean;
   onToggle: () => void;
   rows: RowProps;
 }
 
-/** Sessions shown at first, and by each click on "more". */
+/** The number of sessions that are shown at first, and the number that each click on "more" adds. */
 const shownFirst = 12;
 const shownMore = 50;
-/** If only so many further sessions are left, they are shown without a click. */
+/** If no more sessions than this are left, they are shown without a click. */
 const few = 3;
 
-/** A group of sessions under a heading that folds them. The active session is shown even if the group is folded. */
+/**
+ * A group of sessions under a heading. A press on the heading folds the group. The active session is shown even if the
+ * group is folded.
+ */
 export function SessionSection(props: SessionSectionProps) {
   const { name, heading, title, sessions, open, onToggle, rows } = props;
   const { tabs, active } = useNavigation();

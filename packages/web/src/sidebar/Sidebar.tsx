@@ -26,7 +26,8 @@ interface SidebarProps {
 }
 
 /**
- * All sessions: first those that need a person, then the pinned ones, then by project; at the end the archived ones.
+ * Lists all sessions: first the sessions that wait for a person, then the pinned sessions, then the others by project,
+ * and at the end the archived sessions.
  */
 export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
   const { projects, phase } = useSessions();
@@ -51,7 +52,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
       first.focus();
     }
     if (event.key === 'Escape' && search !== '') {
-      // Prevent the default, because Escape would also close the drawer.
+      // Prevent the default, because Escape would otherwise also close the drawer.
       event.preventDefault();
       setSearch('');
     }
@@ -76,7 +77,7 @@ export function Sidebar({ onNew, onKeys, onFollow, children }: SidebarProps) {
           />
         </label>
       </div>
-      {/* Keys bubble up from the entries inside. */}
+      {/* The element receives keys that are pressed in the entries inside it. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div className={css.list} ref={ref} onKeyDown={onKeyDown}>
         <RowMenuProvider>
@@ -167,7 +168,7 @@ function EmptyMessage({ phase, searched }: { phase: string; searched: boolean })
   return <p className={css.nothing}>No sessions yet. The first one you start appears here.</p>;
 }
 
-/** The time in ms, updated often enough for "5 min". */
+/** Returns the current time in ms. The time is updated often enough for texts such as "5 min". */
 function useNow(): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -177,10 +178,10 @@ function useNow(): number {
   return now;
 }
 
-/** Holds only project ids. */
+/** The key in the browser's storage. The stored value contains only project ids. */
 const storageKey = 'liminal.collapsed';
 
-/** The projects that are collapsed on this device. */
+/** Returns the projects that are collapsed on this device, and a function that collapses or expands a project. */
 function useCollapsed(): [ReadonlySet<string>, toggle: (projectId: string) => void] {
   const [collapsed, setCollapsed] = useState(readCollapsed);
   const toggle = useCallback((projectId: string) => {

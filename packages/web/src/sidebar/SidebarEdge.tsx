@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useState } from 'react';
 import css from './Sidebar.module.css';
 
-/** Widths of the sidebar in px. The styles also limit the sidebar to half of the window. */
+/** The limits for the width of the sidebar, in px. The styles also limit the sidebar to half of the window. */
 const least = 200;
 const most = 520;
 const usual = 280;
@@ -9,7 +9,10 @@ const step = 20;
 
 const storageKey = 'liminal.sidebar-width';
 
-/** The edge of the sidebar, which is dragged or moved with the arrow keys. A double click restores the usual width. */
+/**
+ * The edge of the sidebar. A person drags the edge, or moves it with the arrow keys. A double click restores the usual
+ * width.
+ */
 export function SidebarEdge() {
   const [width, setWidth] = useState(readWidth);
   useLayoutEffect(() => {

@@ -7,10 +7,10 @@ type OpenRowMenu = (session: SessionSummary, anchor: Anchor) => void;
 
 const RowMenuContext = createContext<OpenRowMenu>(() => {});
 
-// Fetched when first needed, together with the menu library.
+// The code of the menu is fetched when a menu is first opened, together with the menu library.
 const RowMenu = lazyComponent(() => import('./RowMenu.tsx'));
 
-/** One menu for all rows of a list. */
+/** Provides one menu for all rows of a list. */
 export function RowMenuProvider({ children }: { children: ReactNode }) {
   const [opened, setOpened] = useState<{ session: SessionSummary; anchor: Anchor }>();
   const [open] = useState<OpenRowMenu>(

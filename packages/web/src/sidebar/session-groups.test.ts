@@ -30,14 +30,14 @@ const projects = [
   project('lib', [session('bench', { state: 'waiting', updatedAt: '4', cliType: 'demo' })]),
 ];
 
-it('sessions that need a person come from all projects, the longest waiting first', () => {
+it('sessions that wait for a person are listed from all projects, the one that has waited longest first', () => {
   expect(needingYou(projects).map((s) => s.sessionId)).toEqual(['fix login', 'bench']);
   const begunFirst = session('slow', { state: 'waiting', updatedAt: '1', waitingSince: '5' });
   const asked = needingYou([...projects, project('app', [begunFirst])]);
   expect(asked.map((s) => s.sessionId)).toEqual(['fix login', 'bench', 'slow']);
 });
 
-it('a search finds sessions with all its words in title, agent or folder', () => {
+it('a search finds sessions whose title, agent or folder contains all searched words', () => {
   const found = (search: string) =>
     searchSessions(projects, search).flatMap((p) => p.sessions.map((s) => s.sessionId));
   expect(found('LOGIN shop')).toEqual(['fix login']);
@@ -65,7 +65,7 @@ it('each session is in one group: pinned, archived, or its project', () => {
   expect(ids(archived)).toEqual(['both', 'put away']);
 });
 
-it('the palette offers sessions that need a person, commands, and the other sessions', () => {
+it('the palette offers sessions that wait for a person, commands, and all other sessions', () => {
   const groups = paletteGroups(projects, { tabs: [], active: 'docs' }, false);
   expect(groups.map((group) => [group.value, group.items.map((item) => item.name)])).toEqual([
     ['Needs you', ['fix login', 'bench']],
@@ -85,7 +85,7 @@ it('the palette offers sessions that need a person, commands, and the other sess
   ]);
 });
 
-it('the palette lists archived sessions last, and can unpin or unarchive the active one', () => {
+it('the palette lists archived sessions last, and offers to unpin or unarchive the active session', () => {
   const put = session('put away', { archived: true, pinned: true });
   const all = [project('shop', [put, session('docs')])];
   const groups = paletteGroups(all, { tabs: [], active: 'put away' }, true);
@@ -100,7 +100,7 @@ it('the palette lists archived sessions last, and can unpin or unarchive the act
   ]);
 });
 
-it('the window title shows the session’s state, or another session that needs a person', () => {
+it('the window title shows the state of the active session, or of another session that waits for a person', () => {
   expect(documentTitle(undefined, 'idle', 0)).toBe('Liminal');
   expect(documentTitle('docs', 'running', 0)).toBe('● docs – Liminal');
   expect(documentTitle('docs', 'running', 1)).toBe('◆ docs – Liminal');
@@ -111,7 +111,7 @@ it('the window title shows the session’s state, or another session that needs 
   expect(documentTitle('docs', 'idle', 1, 2)).toBe('◆ docs – Liminal');
 });
 
-it('a session that needs a person is in no other group', () => {
+it('a session that waits for a person is in no other group', () => {
   const { projects: others, pinned, archived } = groupSessions(projects);
   const listed = [...pinned, ...archived, ...others.flatMap(({ sessions }) => sessions)];
   expect(listed.map(({ sessionId }) => sessionId)).toEqual(['docs']);

@@ -2,7 +2,7 @@ import type { Project, SessionSummary } from '@liminal/protocol';
 
 type Projects = readonly Project[];
 
-/** Sessions that wait for a person; the one that has waited longest comes first. */
+/** Returns the sessions that wait for a person. The session that has waited longest comes first. */
 export function needingYou(projects: Projects): SessionSummary[] {
   return projects
     .flatMap((project) => project.sessions)
@@ -15,17 +15,17 @@ function waitingSince(session: SessionSummary): string {
 }
 
 interface SessionGroups {
-  /** Pinned sessions of all projects, newest first, without archived ones. */
+  /** The pinned sessions of all projects, the newest first, without archived sessions. */
   pinned: SessionSummary[];
-  /** Projects with the remaining sessions. */
+  /** The projects with their remaining sessions. */
   projects: Projects;
   /** Newest first. */
   archived: SessionSummary[];
 }
 
 /**
- * The groups of the session list; each session is in one group. `needingYou` returns the sessions that wait for a
- * person.
+ * Returns the groups of the session list. Each session is in one group; `needingYou` returns the sessions that wait for
+ * a person, and these are in no group here.
  */
 export function groupSessions(projects: Projects): SessionGroups {
   const all = projects
@@ -43,10 +43,10 @@ export function groupSessions(projects: Projects): SessionGroups {
   };
 }
 
-/** Whether the session is not in the group of those that wait for a person. */
+/** Whether the session does not wait for a person, and is therefore in one of these groups. */
 const isElsewhere = ({ state }: SessionSummary) => state !== 'waiting';
 
-/** Projects with the sessions whose title, agent or folder contain all words of a search. */
+/** Returns the projects with those sessions whose title, agent or folder contains all words of a search. */
 export function searchSessions(projects: Projects, search: string): Projects {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return projects;

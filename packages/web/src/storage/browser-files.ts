@@ -1,9 +1,9 @@
 import { type FileStorage, localUri } from '@liminal/client';
 import { database } from './database.ts';
 
-/** Keeps the files of drafts and unsent messages in the browser. */
+/** Stores the files of drafts and unsent messages in the browser. */
 export function browserFiles(): FileStorage {
-  // The removal is not awaited; if the browser has no database, it has no files to remove.
+  // Do not wait for the removal. If the browser has no database, it has no files to remove.
   void removeOrphanedFiles().catch(() => undefined);
   return {
     get: async (uri) => (await (await database()).get('files', uri))?.bytes,
@@ -13,11 +13,11 @@ export function browserFiles(): FileStorage {
   };
 }
 
-/** A file that was stored less than this long ago (ms) is kept, because its draft may not name it yet. */
+/** A file that was stored less than this time ago (ms) is kept, because its draft may not refer to the file yet. */
 const minAge = 60 * 60_000;
 
 /**
- * Removes files that no draft and no unsent message names: files of deleted messages, and files that a closed page
+ * Removes files to which no draft and no unsent message refers: files of deleted messages, and files that a closed page
  * has left.
  */
 async function removeOrphanedFiles(): Promise<void> {

@@ -3,7 +3,7 @@ import { database } from './database.ts';
 
 const name = 'liminal.outbox';
 
-/** Stores unsent messages in the browser, shared by all its pages. */
+/** Stores unsent messages in the browser. All pages of the browser share them. */
 export function browserOutbox(): OutboxStorage {
   const others = new BroadcastChannel(name);
   const notifyOthers = () => others.postMessage('changed');
@@ -19,8 +19,8 @@ export function browserOutbox(): OutboxStorage {
     },
     onChange: (listener) => others.addEventListener('message', listener),
     withLock: (sessionId, work) => {
-      // A page that was loaded over plain HTTP from another machine has no locks; two pages may then send the same
-      // message, and the server accepts it once.
+      // A page that was loaded from another machine over plain HTTP has no locks. Two pages may then send the same
+      // message, but the server accepts it only once.
       const locks = navigator.locks as LockManager | undefined;
       return locks === undefined ? work() : locks.request(`${name}.${sessionId}`, work);
     },

@@ -2,12 +2,12 @@ import { ContentBlock } from '@liminal/protocol';
 import { useCallback, useSyncExternalStore } from 'react';
 import { type Draft, database } from './database.ts';
 
-/** Drafts, by session or form: the same in all pages of this browser, and after a restart. */
+/** The drafts, by session or form. All pages of this browser have the same drafts, also after a restart. */
 class Drafts {
   readonly #drafts = new Map<string, Draft>();
   readonly #listeners = new Set<() => void>();
   readonly #channel = new BroadcastChannel('liminal.drafts');
-  /** Drafts that the database does not have yet. */
+  /** The drafts that are not in the database yet. */
   readonly #unwritten = new Map<string, Draft>();
   #isWriting = false;
 
@@ -35,7 +35,9 @@ class Drafts {
     this.#store({ ...this.get(key), ...change, at: Date.now() });
   }
 
-  /** Empties the drafts of a session: its message, and the drafts named after the session. */
+  /**
+   * Empties the drafts of a session: the draft of its message, and the drafts whose keys begin with the session's id.
+   */
   forget(sessionId: string): void {
     for (const key of this.#drafts.keys()) {
       if (key !== sessionId && !key.startsWith(`${sessionId} `)) continue;
@@ -48,7 +50,7 @@ class Drafts {
   #store(draft: Draft): void {
     this.#apply(draft);
     this.#unwritten.set(draft.key, draft);
-    // A browser may close without notifying its pages, so do not wait for an event.
+    // A browser may close without notifying its pages, so store the draft now and do not wait for an event.
     if (draft.text.length <= maxBackupLength) backUpDraft(draft);
     void this.#write();
   }
@@ -71,8 +73,8 @@ class Drafts {
   }
 
   /**
-   * Writes the drafts one at a time, each in its newest state. Notifies other pages after the database is written: a
-   * page that opens in the meantime subscribes before it reads, so it misses nothing.
+   * Writes the drafts one at a time, each in its newest state. Notifies the other pages only after the database is
+   * written. A page that opens in the meantime subscribes before it reads, so it misses nothing.
    */
   async #write(): Promise<void> {
     if (this.#isWriting) return;
@@ -98,14 +100,14 @@ async function writeDraft(draft: Draft): Promise<void> {
 }
 
 /**
- * Prefix for drafts in localStorage. localStorage keeps a draft until the database has it, because localStorage
- * stores synchronously.
+ * The prefix of the keys of drafts in localStorage. localStorage keeps a draft until the draft is in the database,
+ * because only localStorage stores synchronously.
  */
 const backupPrefix = 'liminal.draft.';
 
 /**
- * A draft with more characters is stored in localStorage only when the page closes, because each typed letter would
- * copy it.
+ * A draft with more characters than this is stored in localStorage only when the page closes, because otherwise each
+ * typed letter would copy the draft.
  */
 const maxBackupLength = 20_000;
 
@@ -113,11 +115,12 @@ function backUpDraft({ key, text, blocks, at }: Draft): void {
   try {
     localStorage.setItem(backupPrefix + key, `${at} ${JSON.stringify({ text, blocks })}`);
   } catch {
-    // The draft is too long for localStorage, or the browser forbids storing: the database may still store the draft.
+    // Ignore the error: the draft is too long for localStorage, or the browser forbids storing. The database may still
+    // store the draft.
   }
 }
 
-/** Removes the draft from localStorage, unless another page has stored a newer one. */
+/** Removes the draft from localStorage, unless another page has stored a newer draft there. */
 function removeBackup({ key, at }: Draft): void {
   const left = localStorage.getItem(backupPrefix + key);
   if (left?.startsWith(`${at} `)) localStorage.removeItem(backupPrefix + key);
@@ -151,12 +154,12 @@ function readBackup(json: string): Pick<Draft, 'text' | 'blocks'> | undefined {
 const noBlocks: readonly ContentBlock[] = [];
 const drafts = new Drafts();
 
-/** Drops the drafts of a deleted session. */
+/** Deletes the drafts of a deleted session. */
 export function forgetDrafts(sessionId: string): void {
   drafts.forget(sessionId);
 }
 
-/** The draft with this key: a session's message, or a form's field. */
+/** Returns the draft with this key (a session's message, or a form's field) and a function that changes it. */
 export function useDraft(key: string): [string, (text: string) => void] {
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.get(key).text);
   const change = useCallback((text: string) => drafts.set(key, { text }), [key]);
@@ -165,7 +168,7 @@ export function useDraft(key: string): [string, (text: string) => void] {
 
 type ChangeBlocks = (change: (blocks: readonly ContentBlock[]) => readonly ContentBlock[]) => void;
 
-/** The attachments of a draft. */
+/** Returns the attachments of a draft, and a function that changes them. */
 export function useDraftBlocks(key: string): [readonly ContentBlock[], ChangeBlocks] {
   const read = () => drafts.get(key).blocks ?? noBlocks;
   const blocks = useSyncExternalStore(drafts.subscribe, read);

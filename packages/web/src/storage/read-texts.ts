@@ -1,4 +1,4 @@
-/** The strings of a stored JSON array; empty for anything else. */
+/** Returns the strings of a stored JSON array; empty for any other value. */
 export function readTexts(stored: string | null): string[] {
   try {
     const value: unknown = JSON.parse(stored ?? '[]');

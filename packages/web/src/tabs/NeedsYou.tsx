@@ -7,14 +7,14 @@ import { needingYou } from '../sidebar/session-groups.ts';
 import css from './NeedsYou.module.css';
 import { labelOf } from '../words/label.ts';
 
-/** Other sessions that wait for a person, the longest waiting first. */
+/** Returns the other sessions that wait for a person. The session that has waited longest comes first. */
 export function useOthersWaiting(): SessionSummary[] {
   const { projects } = useSessions();
   const { active } = useNavigation();
   return needingYou(projects).filter((session) => session.sessionId !== active);
 }
 
-/** Shows that other sessions wait, with a link to the one that has waited longest. */
+/** Shows that other sessions wait for a person, with a link to the session that has waited longest. */
 export function NeedsYou({ isShort }: { isShort: boolean }) {
   const { show } = useNavigation();
   const others = useOthersWaiting();

@@ -28,7 +28,7 @@ import { MenuItem } from '../look/MenuItem.tsx';
 import { writeClipboard } from '../look/use-copy.ts';
 import css from './SessionMenu.module.css';
 
-/** The actions on the active session. */
+/** A menu with the actions on the active session. */
 export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const { requests } = useClient();
   const { preview, keep, close } = useNavigation();

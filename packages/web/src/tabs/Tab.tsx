@@ -11,7 +11,7 @@ import { labelOf } from '../words/label.ts';
 import { useIsUnseen } from '../app/use-unseen.ts';
 import { SessionMark } from '../app/SessionMark.tsx';
 
-/** The tab of one session. A preview has a slanted title; a double click keeps it. */
+/** The tab of one session. The title of a previewed session is slanted; a double click keeps its tab. */
 export function Tab({ sessionId }: { sessionId: string }) {
   const { active, preview, close, move } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);

@@ -14,7 +14,7 @@ interface TabBarProps {
   onSidebar: () => void;
 }
 
-// Fetched with the first session, together with the menu library.
+// The code of the menu is fetched with the first session, together with the menu library.
 const SessionMenu = lazyComponent(
   () => import('./SessionMenu.tsx'),
   () => <span className={css.menuSpace} />,
@@ -24,7 +24,9 @@ const TabsMenu = lazyComponent(
   () => <span className={css.tabs} />,
 );
 
-/** The tabs of open sessions; on a narrow page, the active session and a menu of the others. */
+/**
+ * Shows the tabs of open sessions. On a narrow page, shows the active session and a menu of the other open sessions.
+ */
 export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   const { tabs, active } = useNavigation();
   const isNarrow = useIsNarrow();

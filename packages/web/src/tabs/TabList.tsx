@@ -10,7 +10,7 @@ const TabsMenu = lazyComponent(
   () => <span className={css.menuSpace} />,
 );
 
-/** The tabs. If not all tabs fit, the tabs scroll sideways, and a menu lists all tabs. */
+/** Shows the tabs. If they do not all fit, they scroll sideways, and a menu lists all of them. */
 export function TabList() {
   const { tabs, active, close } = useNavigation();
   const { ref, onKeyDown } = useRoving<HTMLElement>('row');
@@ -26,7 +26,7 @@ export function TabList() {
   };
   return (
     <>
-      {/* Keys bubble up from the tabs inside. */}
+      {/* The element receives keys that are pressed in the tabs inside it. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
       <nav className={css.tabs} aria-label="Open sessions" ref={ref} onKeyDown={onKey}>
         <ul className={css.list}>
@@ -56,7 +56,7 @@ function useOverflow(ref: RefObject<HTMLElement | null>, count: number): boolean
   return overflows;
 }
 
-/** Scrolls to the active tab when another one becomes active, and when the bar gets another width. */
+/** Scrolls to the active tab when another tab becomes active, and when the width of the bar changes. */
 function useActiveInSight(
   ref: RefObject<HTMLElement | null>,
   active: string | undefined,
@@ -76,7 +76,7 @@ function useActiveInSight(
   }, [ref, active, count]);
 }
 
-/** Makes a vertical wheel scroll the tabs sideways. */
+/** Makes the tabs scroll sideways when a vertical mouse wheel turns. */
 function useSidewaysWheel(ref: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const bar = ref.current;

@@ -12,11 +12,11 @@ import css from './TabsMenu.module.css';
 import { SessionMark } from '../app/SessionMark.tsx';
 
 interface TabsMenuProps {
-  /** `switcher` shows the active session's name and replaces the tabs. */
+  /** `switcher` shows the active session's name, and is used where no tabs are shown. */
   look: 'icon' | 'switcher';
 }
 
-/** All open sessions as a list. */
+/** A menu that lists all open sessions. */
 export default function TabsMenu({ look }: TabsMenuProps) {
   const { tabs, active, close, closeOthers } = useNavigation();
   const { projects } = useSessions();
@@ -33,7 +33,7 @@ export default function TabsMenu({ look }: TabsMenuProps) {
         <Menu.Trigger className={css.switcher}>
           {shown !== undefined && <SessionMark session={shown} />}
           <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
-          {/* A single tab leaves this room to its title. */}
+          {/* If there is only one tab, the count is hidden, so that the title has more room. */}
           <span className={tabs.length > 1 ? css.count : spoken.only}>
             {tabs.length}
             <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>

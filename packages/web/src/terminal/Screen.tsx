@@ -5,22 +5,25 @@ import { lookOf } from './span-look.ts';
 import css from './Terminal.module.css';
 import type { TerminalLine, StyledSpan } from './terminal-text.ts';
 
-/** Lines rendered together as one block; the block is rendered again only when one of its lines changes. */
+/**
+ * The number of lines that are rendered together as one block. A block is rendered again only when one of its lines
+ * changes.
+ */
 const blockLines = 20;
 
-/** A longer line (characters) is a block by itself. */
+/** A line with more characters than this is a block by itself. */
 const longLine = 200;
 
-/** Most coloured pieces of text in one line and on the whole screen. Further pieces are plain. */
+/** The most coloured pieces of text in one line and on the whole screen. All further pieces are plain. */
 const mostColoured = { line: 1_000, screen: 10_000 };
 
 interface ScreenProps {
   lines: readonly TerminalLine[];
-  /** The number of the first line; blocks are numbered from line 0 of the output. */
+  /** The number of the first line in `lines`. Blocks begin at fixed numbers, counted from line 0 of the output. */
   first: number;
 }
 
-/** Lines of a terminal. If there are too many colours, only the newest lines are coloured. */
+/** Shows lines of a terminal. If there are too many colours, only the newest lines are coloured. */
 export function Screen({ lines, first }: ScreenProps) {
   const blocks = blocksOf(lines, first);
   let coloured = 0;
@@ -34,7 +37,7 @@ export function Screen({ lines, first }: ScreenProps) {
   return drawn.toReversed();
 }
 
-/** Cuts lines into blocks at fixed line numbers, so that added or dropped lines do not shift the blocks. */
+/** Cuts lines into blocks at fixed line numbers, so that added or removed lines do not shift the blocks. */
 function blocksOf(lines: readonly TerminalLine[], first: number) {
   const starts = lines.flatMap((line, at) => {
     const isAlone = Math.max(line.length, lines[at - 1]?.length ?? 0) > longLine;
@@ -99,7 +102,7 @@ function drawSpan({ text, style }: Drawn, key: string): ReactNode {
   );
 }
 
-/** The line break after a line; the last line of a block has none, unless the line is empty. */
+/** Returns the line break after a line. The last line of a block has no line break, unless the line is empty. */
 function lineEnd(line: TerminalLine, row: number, rows: number): string {
   return row < rows - 1 || line.spans.length === 0 ? '\n' : '';
 }

@@ -14,17 +14,20 @@ interface TerminalProps {
   /** The program's whole output so far. */
   text: string;
   label: string;
-  /** How the program ended, if it has. */
+  /** How the program ended; undefined while it runs. */
   outcome?: ReactNode;
 }
 
-/** Lines visible without scrolling; the same as in the styles. */
+/** The number of lines that are visible without scrolling. The styles contain the same number. */
 const inSight = 14;
 
-/** Lines rendered at first; a click shows more. */
+/** The number of lines that are rendered at first. A click shows more. */
 const drawnAtFirst = 1_000;
 
-/** A program's output. The terminal shows the end, and follows new output while the reader is at the end. */
+/**
+ * Shows a program's output. The terminal shows the end of the output, and follows new output while the reader is at the
+ * end.
+ */
 export function Terminal({ text, label, outcome }: TerminalProps) {
   const terminal = useTerminal(text);
   const { lines, first } = withoutEmptyEdges(terminal.lines);
@@ -83,9 +86,9 @@ export function Terminal({ text, label, outcome }: TerminalProps) {
 }
 
 /**
- * The terminal state of a text. The state is kept between renderings, so that only added text is parsed. React may
- * call this several times with the same text, or with another text. If text arrives faster than it can be rendered,
- * some states are skipped.
+ * Returns the terminal state of a text. The state is kept between renderings, so that only added text is parsed. React
+ * may call this hook several times with the same text, or with another text. If text arrives faster than it can be
+ * rendered, some states are skipped.
  */
 function useTerminal(text: string): TerminalText {
   const [terminal] = useState(() => new TerminalText());
@@ -93,7 +96,10 @@ function useTerminal(text: string): TerminalText {
   return terminal;
 }
 
-/** The lines without the empty lines at the beginning and at the end; a final line break begins such an empty line. */
+/**
+ * Returns the lines without the empty lines at the beginning and at the end. The line after a final line break is such
+ * an empty line.
+ */
 function withoutEmptyEdges(lines: TerminalText['lines']) {
   const first = Math.max(
     0,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { lookOf } from './span-look.ts';
 import { TerminalText } from './terminal-text.ts';
 
-/** The look of a text's first characters. */
+/** Returns the look of a text's first characters. */
 function look(text: string) {
   const terminal = new TerminalText();
   terminal.show(text);

@@ -3,15 +3,16 @@ import type { CSSProperties } from 'react';
 import type { Style } from './terminal-text.ts';
 
 export interface SpanLook {
-  /** `shifted`: the style sheet adjusts `--colour` until it is readable in the theme. */
+  /** `shifted` means that the style sheet adjusts `--colour` until the text can be read in the theme. */
   kind: 'as-is' | 'shifted';
-  /** Absent for ordinary text. */
+  /** The inline style; absent for ordinary text. */
   style?: CSSProperties & { '--colour'?: string };
 }
 
 /**
- * The look of a span on the page. The sixteen named colours are the page's own, readable in both themes; other colours
- * are adjusted to be readable. If the program set a background, foreground and background are shown exactly.
+ * Returns the look of a span on the page. For the sixteen named colours, the page has its own colours, which can be
+ * read in both themes. All other colours are adjusted until the text can be read. If the program set a background,
+ * foreground and background are shown exactly.
  */
 export function lookOf({ foreground, background, decorations }: Style): SpanLook {
   const style: CSSProperties = { ...emphasis(decorations), ...lines(decorations) };
@@ -55,7 +56,7 @@ function lines(decorations: Style['decorations']): CSSProperties {
   return drawn.length === 0 ? {} : { textDecoration: drawn.join(' ') };
 }
 
-/** The name of a colour; the first sixteen colours of a terminal's table have names. */
+/** Returns the name of a colour. Only the first sixteen colours of a terminal's table have names. */
 function colorName(colour: Color): ColorName | undefined {
   if (colour.type === 'named') return colour.name;
   return colour.type === 'table' ? namedColors[colour.index] : undefined;
@@ -80,7 +81,7 @@ const palette = createColorPalette({
   brightWhite: '#ffffff',
 });
 
-/** The colour as `#rrggbb`. A program may use an index beyond the end of the table. */
+/** Returns the colour as `#rrggbb`. A program may use an index beyond the end of the table. */
 function exact(colour: Color): string {
   const isKnown = colour.type !== 'table' || (colour.index >= 0 && colour.index < 256);
   return isKnown ? palette.value(colour) : '#8d9099';

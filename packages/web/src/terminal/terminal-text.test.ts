@@ -10,7 +10,7 @@ function shown(...texts: string[]): string[] {
   return terminal.lines.map(({ spans }) => spans.map(({ text }) => text).join(''));
 }
 
-/** Spans in the form `text` or `text<looks>`. */
+/** Returns spans in the form `text` or `text<looks>`. */
 function looks(text: string): string[] {
   const terminal = new TerminalText();
   terminal.show(text);
@@ -52,11 +52,11 @@ describe('text that a program overwrites', () => {
       `${'x'.repeat(300)}\u001B[By`,
       ['x'.repeat(300), `${' '.repeat(250)}y`],
     ],
-  ])('%s', (_, text, expected) => {
+  ])('when a program moves the cursor or overwrites text: %s', (_, text, expected) => {
     expect(shown(text)).toEqual(expected);
   });
 
-  it('clearing the screen removes nothing from the output', () => {
+  it('clearing the screen removes no text from the output', () => {
     expect(shown('kept\n\u001B[2J\u001B[Hnext')).toEqual(['kept', 'next']);
   });
 });
@@ -70,7 +70,7 @@ describe('how text looks', () => {
     ['\u001B[32ma\u001B[32mb', ['ab<green>']],
     ['\u001B[91mover\nlines', ['over<brightRed>', 'lines<brightRed>']],
     ['\u001B[4mold\r\u001B[24mnew', ['new']],
-  ])('%j', (text, expected) => {
+  ])('the terminal shows the text %j with the expected look', (text, expected) => {
     expect(looks(text)).toEqual(expected);
   });
 });
@@ -85,7 +85,7 @@ it.each([
   ],
   ['markup is text', '<img src=x onerror=alert(1)>&amp;', '<img src=x onerror=alert(1)>&amp;'],
   ['tabs stay', 'a\tb', 'a\tb'],
-])('%s', (_, text, expected) => {
+])('the terminal shows only the text: %s', (_, text, expected) => {
   expect(shown(text)).toEqual([expected]);
 });
 
@@ -104,7 +104,7 @@ const oddPieces = [
 ];
 const piece = fc.constantFrom(...pieces, ...oddPieces);
 
-it('if a second sequence begins inside a sequence, the result is the same when the text arrives in pieces', () => {
+it('if a second escape sequence begins inside an escape sequence, the result is the same when the text arrives in pieces', () => {
   const text = '\u001B[31\u001B]8;;xm\u001B[2Ca';
   const terminal = new TerminalText();
   terminal.show(text.slice(0, 5));
@@ -114,7 +114,7 @@ it('if a second sequence begins inside a sequence, the result is the same when t
   expect(terminal.lines).toEqual(whole.lines);
 });
 
-it('text that arrives in pieces, cut anywhere, looks the same as when it arrives at once', () => {
+it('text that arrives in pieces, cut at any index, looks the same as when it arrives at once', () => {
   const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 6 });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), cuts, (written, places) => {
@@ -130,13 +130,13 @@ it('text that arrives in pieces, cut anywhere, looks the same as when it arrives
   );
 });
 
-it('plain text loses colours and links, and nothing else', () => {
+it('plainText removes colours and links, and no other text', () => {
   expect(
     plainText('\u001B[1;32mok\u001B[0m [1] \u001B]8;;http://x\u0007link\u001B]8;;\u0007'),
   ).toBe('ok [1] link');
 });
 
-it('a text that does not continue the shown text replaces it', () => {
+it('a text that does not continue the shown text replaces the shown text', () => {
   expect(shown('\u001B[31mone\ntwo', 'three')).toEqual(['three']);
 });
 
@@ -149,7 +149,7 @@ it('unchanged lines stay the same objects', () => {
   expect(terminal.lines[2]).not.toBe(three);
 });
 
-it('the kept part of a flood is bounded, and dropped lines are counted', () => {
+it('only a bounded part of a flood is kept, and the lines that are not kept are counted', () => {
   const terminal = new TerminalText();
   const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`);
   terminal.show(lines.slice(0, 30_000).join('\n'));
@@ -163,7 +163,7 @@ it('the kept part of a flood is bounded, and dropped lines are counted', () => {
   expect(long.lines.length + long.forgotten).toBe(6_001);
 });
 
-it('the start and the length of a very long line are kept', () => {
+it('the start of a very long line and the line’s length are kept', () => {
   const terminal = new TerminalText();
   terminal.show('x'.repeat(1_000_000));
   const [long] = terminal.lines;
@@ -182,7 +182,7 @@ it('a sequence without an end is shown as text, even if the text after its begin
   }
 });
 
-/** The expected lines, computed cell by cell: each step reads and copies the whole screen. */
+/** Computes the expected lines cell by cell: each step reads and copies the whole screen. */
 function slowly(steps: readonly Step[]): string[] {
   let screen: { character: string; style: string }[][] = [[]];
   let row = 0;
@@ -278,7 +278,7 @@ it('a line that is written column by column equals the line of a naive terminal'
       let text = '';
       for (const one of steps) {
         text += sequences[one.does](one);
-        // Some steps are shown one by one, because the terminal drops lines in between.
+        // Show some steps one by one, because the terminal may remove lines between steps.
         if (text.length % 3 === 0) terminal.show(text);
       }
       terminal.show(text);
@@ -303,7 +303,7 @@ const million = (unit: string) => unit.repeat(Math.ceil(1_000_000 / unit.length)
 const colour = (n: number) => sequence(`38;2;${n % 256};${(n >> 8) % 256};7m`);
 
 /**
- * Texts of about a million characters, of most kinds: parsing them in more than linear time would take minutes or
+ * Texts of about a million characters, of most kinds. Parsing them in more than linear time would take minutes or
  * hours.
  */
 const floods: Record<string, string> = {
@@ -353,7 +353,7 @@ it.each([
   ['a progress bar', `\r${'#'.repeat(40)}`],
   ['lines', 'some words in a line\n'],
 ])(
-  '%s that arrive one by one are each parsed once',
+  'if %s arrive one by one, each is parsed only once',
   (_, piece) => {
     const terminal = new TerminalText();
     let text = million(piece).slice(0, piece.length * 10_000);

@@ -5,14 +5,14 @@ export type Style = Omit<ParseToken, 'value'>;
 /** A piece of text whose characters have the same look. */
 export interface StyledSpan {
   readonly text: string;
-  /** Equal styles are the same object. */
+  /** The look of the characters. Equal styles are the same object. */
   readonly style: Style;
 }
 
-/** A line of the output. Immutable: writing to a line makes a new object. */
+/** A line of the output. A line is immutable: writing to it makes a new object. */
 export interface TerminalLine {
   readonly spans: readonly StyledSpan[];
-  /** Number of characters, including characters that are not kept because the line is too long. */
+  /** The number of characters, including characters that are not kept because the line is too long. */
   readonly length: number;
   /** Whether the kept part of the line is blank. */
   readonly isBlank: boolean;
@@ -20,36 +20,39 @@ export interface TerminalLine {
 
 /** The most characters of a line that are kept, because browsers cannot lay out a line of a million characters. */
 const longestLine = 10_000;
-/** Number of lines kept; older lines are dropped. */
+/** The number of lines that are kept. Older lines are removed. */
 const maxLines = 20_000;
-/** If a text has more characters, only its end is read. */
+/** The number of characters that are read. Of a longer text, only the end is read. */
 const readCharacters = 4_000_000;
-/** How far a cursor may move away from all text: the column, and the number of lines below the last. */
+/** How far a cursor may move away from all text: to this column, and to this many lines below the last line. */
 const furthest = { column: 250, below: 100 };
 
-/*
- * A sequence that has no end within 2,000 characters is not an escape sequence. Both expressions take linear time: an
- * escape character begins every sequence and occurs nowhere else in one.
+/**
+ * A sequence without an end within 2,000 characters is not an escape sequence. Both expressions take linear time: every
+ * sequence begins with an escape character, which occurs at no other index of the sequence.
  */
 /* oxlint-disable no-control-regex -- they are what is read here */
-/** Matches cursor movements, styles, and sequences without a meaning on a page; the named groups tell these apart. */
+/**
+ * Matches cursor movements, styles, and sequences that have no meaning on a page. The named groups distinguish the
+ * three.
+ */
 const control =
   /\u001B\[(?<parameters>[0-?]{0,2000})[ -/]{0,9}(?<final>[@-~])|\u001B(?:\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|[PX^_][^\u001B]{0,2000}\u001B\\|[ -/]{0,9}[0-OQ-WYZ\\`-~])|(?<key>[\n\r\b])|[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
-/** An incomplete escape sequence at the end. */
+/** Matches an incomplete escape sequence at the end of a text. */
 const begun =
   /\u001B(?:\[[0-?]{0,2000}[ -/]{0,9}|\][^\u0007\u001B]{0,2000}\u001B?|[PX^_][^\u001B]{0,2000}\u001B?|[ -/]{0,9})?$/;
 /* oxlint-enable no-control-regex */
 
 /**
- * A program's output as a terminal shows it: with colours, and without overwritten text. The terminal is as wide as
- * the longest line, and never clears earlier lines, because people read them later. Reading takes time in proportion
- * to the text that is added, whatever its control sequences are.
+ * A program's output as a terminal shows it: with colours, and without overwritten text. The terminal is as wide as the
+ * longest line. It never clears earlier lines, because people read them later. The time for reading is proportional to
+ * the length of the added text, whatever control sequences the text contains.
  */
 export class TerminalText {
   #text = '';
   #lines: TerminalLine[] = [empty];
-  /** Lines that are being written to, by their number from the first line of the output. */
+  /** The lines to which the program can still write, by their number from the first line of the output. */
   #open = new Map<number, OpenLine>();
   #forgotten = 0;
   #cursor = { row: 0, column: 0 };
@@ -58,12 +61,12 @@ export class TerminalText {
   #styles = new Map<string, Style>();
   #unfinished = '';
 
-  /** The kept lines; the last line is empty after a line break. */
+  /** Returns the kept lines. After a line break, the last line is empty. */
   get lines(): readonly TerminalLine[] {
     return this.#lines;
   }
 
-  /** The number of dropped lines, which came before the kept lines. */
+  /** Returns the number of removed lines, which came before the kept lines. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -71,7 +74,7 @@ export class TerminalText {
   /** Shows this text. If the text continues the shown text, only the added part is read. */
   show(text: string): void {
     if (text === this.#text) return;
-    // Faster than `startsWith`, which compares character by character.
+    // `slice` is faster than `startsWith`, which compares character by character.
     if (text.slice(0, this.#text.length) !== this.#text) this.#reset();
     if (this.#text === '') this.#write(this.#skip(text));
     else this.#write(text.slice(this.#text.length));
@@ -88,7 +91,7 @@ export class TerminalText {
     this.#unfinished = '';
   }
 
-  /** Skips the beginning of a text that is too long. */
+  /** Returns the end of a text that is too long, and skips its beginning. */
   #skip(text: string): string {
     if (text.length <= readCharacters) return text;
     const start = text.indexOf('\n', text.length - readCharacters) + 1;
@@ -121,13 +124,15 @@ export class TerminalText {
   }
 
   #restyle(parameters: string): void {
-    // A sequence without a number means "reset", which the parser needs as 0. The parser returns a style only with a
-    // text.
+    // A sequence without a number means "reset", for which the parser needs a 0. The parser returns a style only
+    // together with a text.
     const [token] = this.#parser.parse(`\u001B[${parameters || '0'}m.`);
     this.#style = token === undefined ? plain : this.#known(token);
   }
 
-  /** Runs a control sequence, named by its last letter; `given` is its number, or NaN if it has none. */
+  /**
+   * Runs a control sequence. `final` is the last letter of the sequence, and `given` its number, or NaN if it has none.
+   */
   #move(final: string, given: number): void {
     const { row, column } = this.#cursor;
     const by = Math.max(1, given || 1);
@@ -156,7 +161,7 @@ export class TerminalText {
     }
   }
 
-  /** Moves the cursor, but not above the first line, nor far from all text. */
+  /** Moves the cursor, but not above the first line and not far away from all text. */
   #goTo(row: number, column: number): void {
     this.#cursor.row = Math.min(Math.max(0, row), this.#lines.length + furthest.below);
     while (this.#lines.length <= this.#cursor.row) this.#lines.push(empty);
@@ -196,7 +201,7 @@ export class TerminalText {
     this.#cursor.column += text.length;
   }
 
-  /** Returns the cursor's line for writing. */
+  /** Returns the line of the cursor, ready for writing. */
   #opened(): OpenLine {
     const { row } = this.#cursor;
     const number = this.#forgotten + row;
@@ -225,7 +230,7 @@ export class TerminalText {
 
   #forget(): void {
     const surplus = this.#lines.length - maxLines;
-    // Lines are dropped in batches.
+    // Remove lines in batches, because removing them one by one would be slow.
     if (surplus < maxLines / 10) return;
     for (let row = 0; row < surplus; row += 1) this.#open.delete(this.#forgotten + row);
     this.#lines.splice(0, surplus);
@@ -239,13 +244,13 @@ const plain: Style = { foreground: null, background: null, decorations: new Set(
 const empty: TerminalLine = { spans: [], length: 0, isBlank: true };
 
 const blank = ' '.charCodeAt(0);
-/** The style of the gap before a text. */
+/** The characters and styles that fill the gap between a line's text and a text further right. */
 const blanks = {
   characters: Array.from({ length: furthest.column }, () => blank),
   styles: Array.from({ length: furthest.column }, () => plain),
 };
 
-/** A line that is being written to: a character and its style for each column. */
+/** A line to which the program can still write: a character and its style for each column. */
 class OpenLine {
   #characters: number[] = [];
   #styles: Style[] = [];
@@ -273,14 +278,14 @@ class OpenLine {
     this.#length = Math.max(this.#length, column + text.length);
   }
 
-  /** Adds blanks up to a column. */
+  /** Adds spaces up to a column. */
   #fill(column: number): void {
     const gap = column - this.#length;
     this.#characters = this.#characters.concat(blanks.characters.slice(0, gap));
     this.#styles = this.#styles.concat(blanks.styles.slice(0, gap));
   }
 
-  /** Erases everything from a column on. */
+  /** Erases the line from a column to its end. */
   cut(column: number): void {
     this.#length = Math.min(this.#length, column);
     this.#blank = Math.min(this.#blank, column);
@@ -288,7 +293,7 @@ class OpenLine {
     this.#styles.length = this.#characters.length;
   }
 
-  /** Erases everything up to a column. */
+  /** Erases the line from its beginning to a column. */
   clear(column: number): void {
     if (column >= this.#length) return this.cut(0);
     const end = Math.min(column, longestLine);

@@ -10,7 +10,7 @@ interface AgentMessageProps {
   turnError: string | undefined;
 }
 
-/** An agent's message on the page. Messages of the system look different from messages of the agent. */
+/** Shows an agent's message. Messages of the system look different from messages of the agent. */
 export function AgentMessage({ item, turnEnded, turnError }: AgentMessageProps) {
   const streaming = !turnEnded && (item.status === 'create' || item.status === 'update');
   return (

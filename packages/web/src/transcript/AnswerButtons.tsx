@@ -16,12 +16,16 @@ interface AnswerButtonsProps {
   chooseWithNote: (optionId: string) => void;
 }
 
-/** A button for each answer. Allowing waits until the whole request has been shown; rejecting does not. */
+/**
+ * Shows a button for each answer. A button that allows can be pressed only after the whole request has been shown; a
+ * button that rejects can be pressed at once.
+ */
 export function AnswerButtons(props: AnswerButtonsProps) {
   const { approval, progress, sent, note, choose, chooseWithNote } = props;
   const { allow, deny } = keyAnswers(approval);
   const options = sortOptions(approval.options);
-  // An allowing option gets a button with a note only once a note is written, because several options can take a note.
+  // A button that allows and sends a note appears only when a note is written, because several options can be sent with
+  // a note.
   const notable = options.filter(
     (option) =>
       option.takesNote === true && (note !== '' || !isAllowing(approval, option.optionId)),
@@ -63,7 +67,7 @@ export function AnswerButtons(props: AnswerButtonsProps) {
   );
 }
 
-/** Longer names of answers (characters) may take several lines. */
+/** An answer whose name has more characters than this may take several lines. */
 const longName = 24;
 
 interface NotableProps {
@@ -73,7 +77,7 @@ interface NotableProps {
   choose: (optionId: string) => void;
 }
 
-/** The answers that take a note from the composer, in the same row as the other answers. */
+/** Shows the answers that can be sent with a note from the composer, in the same row as the other answers. */
 function Notable({ options, note, answering, choose }: NotableProps) {
   if (options.length === 0) return null;
   const hasNote = note !== '';
@@ -105,7 +109,7 @@ interface ShowRestProps {
   hintId: string;
 }
 
-/** Shows why nothing can be allowed yet, and what to do. */
+/** Shows why nothing can be allowed yet, and what the person can do. */
 function ShowRest({ approval, progress, hintId }: ShowRestProps) {
   const button = useRef<HTMLButtonElement>(null);
   useFocusLeftTo(progress.scroller, button);
@@ -119,7 +123,7 @@ function ShowRest({ approval, progress, hintId }: ShowRestProps) {
   );
 }
 
-/** When a focused control disappears, moves the focus to the content that the control showed. */
+/** Moves the focus when a focused control disappears: to the content that the control has shown. */
 function useFocusLeftTo(
   shown: RefObject<HTMLElement | null>,
   control: RefObject<HTMLElement | null>,

@@ -23,24 +23,26 @@ interface ApprovalProps {
 }
 
 interface ApprovalActionsProps extends ApprovalProps {
-  /** The whole request; it scrolls if it is long. */
+  /** The whole request. It scrolls if it is long. */
   parts: readonly ApprovalPart[];
   folder: string | undefined;
-  /** Whether the request was visible long enough to be read: before that, keys do not answer it. */
+  /**
+   * Returns whether the request has been visible long enough to be read. Before that, keys do not answer the request.
+   */
   isSeen: () => boolean;
-  /** Whether an answer was given by a key and is on its way. */
+  /** Whether an answer that a key gave is being sent. */
   isSent: boolean;
-  /** Whether the request has been shown in full: only then can it be allowed. */
+  /** Whether the whole request has been shown. Only then can the request be allowed. */
   progress: ReadProgress;
-  /** The composer's draft, which can be sent with the answer as a note. */
+  /** The composer's draft. The draft can be sent as a note with the answer. */
   draft: string;
   /** Called when the draft was sent with the answer. */
   onNoted: () => void;
-  /** Called when an answer was given here. */
+  /** Called when the request was answered on this page. */
   onAnswered: () => void;
 }
 
-/** The possible answers to a permission request, and its form, if it has one. */
+/** Shows the possible answers to a permission request, and the request's form, if there is one. */
 export function ApprovalActions(props: ApprovalActionsProps) {
   const { approval, parts, folder, isSeen, isSent, progress, draft, onNoted, onAnswered } = props;
   const { scroller, isOpen, isFullyShown, isSettled } = progress;
@@ -128,7 +130,7 @@ export function ApprovalActions(props: ApprovalActionsProps) {
   );
 }
 
-/** A plan that the person may change before it is approved. */
+/** Returns a plan that the person may change before approving it. */
 function useChangedPlan(approval: ApprovalUpsert, parts: readonly ApprovalPart[]) {
   const [text, change] = useState<string>();
   const shown = parts.find((part) => part.kind === 'plan')?.content;
@@ -164,17 +166,17 @@ function PlanEditor({ text, onChange }: { text: string; onChange: (text: string)
 
 /**
  * Whether a press was meant for the previous content: the second click of a double click, or Enter on a button before
- * there was time to read.
+ * the person had time to read.
  */
 function isHasty({ detail, target }: MouseEvent, isSeen: () => boolean): boolean {
   const button = target instanceof Element ? target.closest('button') : null;
   if (button === null) return false;
-  // Enter in a field also presses the button, but then the focus is in the form, which has been read.
+  // Enter in a field also presses the button. In that case the focus is in the form, which the person has read.
   const isKey = detail === 0 && button === document.activeElement;
   return detail > 1 || (isKey && !isSeen());
 }
 
-/** Sends an answer once; an error shows until the next attempt. */
+/** Returns a function that sends an answer only once. If sending fails, an error is shown until the next attempt. */
 function useSending(approvalId: string, onAnswered: () => void) {
   const { answer } = useSessionActions();
   const [sent, setSent] = useState(false);
@@ -198,7 +200,10 @@ function useSending(approvalId: string, onAnswered: () => void) {
   return { sent, problem, send };
 }
 
-/** Escape first leaves a field for the whole request, so that no input is lost; the next Escape answers. */
+/**
+ * Moves the focus from a field to the whole request when Escape is pressed, so that no input is lost. Only the next
+ * Escape answers the request.
+ */
 function leaveField(event: KeyboardEvent): void {
   const { target } = event;
   if (event.key !== 'Escape' || !(target instanceof HTMLElement)) return;
@@ -213,7 +218,7 @@ function focusField(form: HTMLFormElement | null, name: string | undefined): voi
   field?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }
 
-/** The form's title and description. */
+/** Shows the form's title and description. */
 function FormHead({ approval: { form, title } }: ApprovalProps) {
   if (form === undefined) return null;
   return (
@@ -228,7 +233,7 @@ function FormHead({ approval: { form, title } }: ApprovalProps) {
   );
 }
 
-/** Marks the place of a request in the conversation; the request is answered above the composer. */
+/** Shows at which position of the conversation a request waits. The person answers the request above the composer. */
 export function WaitingLink({ approval }: ApprovalProps) {
   const { show } = useSessionActions();
   const isReadOnly = useReadOnly();
@@ -247,7 +252,7 @@ export function WaitingLink({ approval }: ApprovalProps) {
   );
 }
 
-/** The texts of a request that the person has changed. */
+/** Shows the texts of a request that the person has changed. */
 function ChangedTexts({ content }: { content: FormContent }) {
   return Object.entries(content).map(([name, value]) => (
     <details key={name} className={css.changed}>
@@ -257,10 +262,10 @@ function ChangedTexts({ content }: { content: FormContent }) {
   ));
 }
 
-/** Id of the element with the request to answer. */
+/** The id of the element that contains the request that waits for an answer. */
 export const dockId = 'request-dock';
 
-/** How a permission request was answered. */
+/** Shows how a permission request was answered. */
 export function ApprovalOutcomeNote({ approval }: ApprovalProps) {
   const { outcome, form } = approval;
   const { content, note } = outcome?.outcome === 'selected' ? outcome : {};

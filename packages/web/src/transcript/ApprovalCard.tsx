@@ -16,10 +16,10 @@ interface ApprovalCardProps {
   turnEnded: boolean;
 }
 
-/** Longer titles (characters) do not fit into a line. */
+/** The length of the longest title that fits into a line, in characters. */
 const oneLine = 60;
 
-/** A permission request, or a question, that belongs to no tool call shown here. */
+/** Shows a permission request, or a question, that belongs to no tool call in the conversation. */
 export function ApprovalCard({ item, turnEnded }: ApprovalCardProps) {
   const { title, outcome, form } = item;
   const waits = isWaiting(item) && !turnEnded;

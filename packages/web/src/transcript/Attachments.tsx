@@ -11,11 +11,14 @@ import { labelOf } from '../words/label.ts';
 
 interface AttachmentsProps {
   blocks?: readonly ContentBlock[] | undefined;
-  /** `small` in a line of text, `mine` for a person's own attachments, `shown` (larger) for an agent's. */
+  /**
+   * `small` is for a line of text, `mine` for a person's own attachments, and `shown` (larger) for an agent's
+   * attachments.
+   */
   look?: 'small' | 'mine' | 'shown';
 }
 
-/** A message's attachments. Files are fetched only from the server's own store. */
+/** Shows a message's attachments. Files are fetched only from the server's own store. */
 export function Attachments({ blocks = [], look = 'shown' }: AttachmentsProps) {
   if (blocks.length === 0) return null;
   return (
@@ -50,7 +53,7 @@ function Attachment({ block, isOnly }: { block: ContentBlock; isOnly: boolean })
   }
 }
 
-/** A link to an image that is not in the server's store. */
+/** Returns a link to an image that is not in the server's store. */
 function linkOf({ uri, name }: Extract<ContentBlock, { type: 'image' }>) {
   const title = name ?? uri;
   return { name: title === undefined ? 'Image' : baseName(title), ...(uri && { title: uri }) };

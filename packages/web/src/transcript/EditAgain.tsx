@@ -5,14 +5,14 @@ import { useReadOnly } from './read-only.ts';
 import { useSessionActions } from './session-actions.ts';
 
 interface EditAgainProps {
-  /** The turn that the message began. */
+  /** The turn that began with the message. */
   turnId: string;
   iconClass: string | undefined;
 }
 
 /**
- * The button that takes the conversation back to before a message, which can then be edited and sent again. Renders
- * nothing if the agent cannot take turns back.
+ * A button that takes the conversation back to the state before a message. The message can then be edited and sent
+ * again. Renders nothing if the agent cannot take turns back.
  */
 export function EditAgain({ turnId, iconClass }: EditAgainProps) {
   const { cliType, askRewind } = useSessionActions();

@@ -6,10 +6,10 @@ import { count } from '../words/amounts.ts';
 import css from './EditDiffs.module.css';
 import { useRemembered } from './remembered.ts';
 
-/** Lines of one call that are shown at first, over all of its changes. */
+/** The number of lines of one call that are shown at first, in all of its changes together. */
 const visible = 12;
 
-/** The changes that a call made: the first lines at once, the rest on request. */
+/** Shows the changes that a call made: the first lines at once, and the rest on request. */
 export function EditDiffs({ diffs }: { diffs: readonly FileDiff[] }) {
   const [isWhole, setWhole] = useRemembered('all changes', false);
   const rooms = roomsOf(diffs);
@@ -34,7 +34,7 @@ export function EditDiffs({ diffs }: { diffs: readonly FileDiff[] }) {
   );
 }
 
-/** The most lines that each of the first changes may show at first; later changes are left out. */
+/** Returns the most lines that each of the first changes may show at first. Later changes are left out. */
 function roomsOf(diffs: readonly FileDiff[]): number[] {
   const rooms: number[] = [];
   let left = visible;

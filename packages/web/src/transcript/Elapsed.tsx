@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { duration } from '../words/time.ts';
 import { useClock } from './clock.ts';
 
-/** Seconds since an ISO time or a time in ms; nothing during the first second. */
+/** Shows the seconds since an ISO time or a time in ms. Shows nothing during the first second. */
 export function Elapsed({ since }: { since: string | number | undefined }) {
   const [present, setNow] = useState(() => Date.now());
   const now = useClock() ?? present;

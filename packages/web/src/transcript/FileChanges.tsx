@@ -15,7 +15,7 @@ interface FileChangesProps {
   folder: string | undefined;
 }
 
-/** The net change of a turn in files: one line, and below it the change of each file. */
+/** Shows how a turn changed files in total: one line, and below it the change of each file. */
 export function FileChanges({ item, folder }: FileChangesProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const files = [...Map.groupBy(item.diffs, ({ path }) => path)];

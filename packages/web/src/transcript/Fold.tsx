@@ -8,11 +8,14 @@ interface FoldProps {
   children: ReactNode;
   /** Whether the fold is empty and cannot be opened. */
   disabled?: boolean;
-  /** Name under which the fold's state is remembered; must differ from the row's name if the row also opens. */
+  /**
+   * The name under which the fold's state is remembered. If the row itself can also be opened, this name must differ
+   * from the row's name.
+   */
   name?: string;
 }
 
-/** One quiet line that opens. The content is rendered only while it is open. */
+/** A line that opens when it is pressed. The content is rendered only while the line is open. */
 export function Fold({ title, children, disabled = false, name = openName }: FoldProps) {
   const [open, setOpen] = useRemembered(name, false);
   const id = useId();

@@ -13,7 +13,7 @@ interface ForkHereProps {
   iconClass?: string | undefined;
 }
 
-/** The button that forks the session after a turn. Renders nothing if the agent cannot fork after this turn. */
+/** A button that forks the session after a turn. Renders nothing if the agent cannot fork after this turn. */
 export function ForkHere({ turnId, isLast, iconClass }: ForkHereProps) {
   const { cliType, fork } = useSessionActions();
   const agent = useAgent(cliType);

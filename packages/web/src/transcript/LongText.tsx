@@ -8,18 +8,18 @@ import { useRemembered } from './remembered.ts';
 interface LongTextProps extends ComponentProps<'div'> {
   text: string;
   label?: string;
-  /** Name under which the shown length is remembered. */
+  /** The name under which the shown length is remembered. */
   name?: string;
-  /** Whether a person must see the whole text: then only text that is too long for one layout is folded. */
+  /** Whether a person must see the whole text. Then only text that is too long to be laid out at once is folded. */
   mustShowAll?: boolean;
 }
 
-/** Longer texts (lines or characters) are folded. */
+/** The limits in lines and characters. A longer text is folded. */
 const visible = { lines: 20, characters: 4000 };
-/** Characters laid out at a time; the next click adds more. */
+/** The number of characters that are laid out at a time. The next click adds more. */
 const most = 200_000;
 
-/** Preformatted text; long text is folded. */
+/** Shows preformatted text. A long text is folded. */
 export function LongText({
   text,
   label,
@@ -64,7 +64,7 @@ function wordsFor(hidden: string): string {
   return `Show ${hidden.length.toLocaleString('en')} more characters`;
 }
 
-/** Removes blank lines at the start and space at the end. */
+/** Removes blank lines at the start and spaces at the end. */
 function withoutBlankEnds(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }

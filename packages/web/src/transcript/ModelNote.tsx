@@ -7,7 +7,7 @@ interface ModelNoteProps {
   text: string;
 }
 
-/** A text that the agent wrote for its model, shown as a detail. */
+/** Shows, as a detail, a text that the agent wrote for its model. */
 export function ModelNote({ title, text }: ModelNoteProps) {
   return (
     <div className={css.thinking}>

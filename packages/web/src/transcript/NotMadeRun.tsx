@@ -16,7 +16,7 @@ interface NotMadeRunProps {
   turnEnded: boolean;
 }
 
-/** One line for consecutive calls that had no effect, because a person stopped or rejected them. */
+/** Shows one line for consecutive calls that had no effect, because a person stopped or rejected them. */
 export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const label = notMadeWords(rows.map((row) => row.call));

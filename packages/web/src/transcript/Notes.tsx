@@ -9,18 +9,18 @@ interface ErrorNoteProps {
   code?: string | undefined;
   message?: string | undefined;
   itemId?: string;
-  /** Whether the error has just happened: an old error is not an alarm. */
+  /** Whether the error has just happened. Only a new error is announced. */
   isNew?: boolean;
-  /** Whether the conversation has continued after the error: the error then takes only one line. */
+  /** Whether the conversation has continued after the error. The error then has only one line. */
   isOld?: boolean;
   Icon?: typeof TriangleAlert;
-  /** Further advice, beyond the message. */
+  /** Advice that the message itself does not contain. */
   advice?: string | undefined;
   /** Buttons below the message. */
   children?: ReactNode;
 }
 
-/** An error in plain words, with its code. */
+/** Shows an error in plain words, with its code. */
 export function ErrorNote(props: ErrorNoteProps) {
   const { title, code, message, itemId, Icon = TriangleAlert, advice, children } = props;
   const { isNew = true, isOld = false } = props;

@@ -10,10 +10,10 @@ interface OlderPagesProps {
   before: string | undefined;
 }
 
-/** The next older page is fetched when its place is this close above the window. */
+/** The next older page is fetched when its position is less than this far above the window. */
 const preloadMargin = '1200px';
 
-/** Marks the start of the loaded conversation, and fetches the previous page when the reader comes near. */
+/** Marks the start of the loaded conversation, and fetches the next older page when the reader comes near the start. */
 export function OlderPages({ session, scroller, before }: OlderPagesProps) {
   const mark = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<string>();
@@ -36,7 +36,7 @@ export function OlderPages({ session, scroller, before }: OlderPagesProps) {
     );
     watch.observe(element);
     return () => watch.disconnect();
-    // Observe the mark again after each page, because it may still be near the window.
+    // Observe the start again after each page, because it may still be near the window.
   }, [before, problem, scroller, session]);
 
   return (

@@ -10,7 +10,7 @@ interface PendingMessagesProps {
   session: SessionStore;
 }
 
-/** Messages sent from this page that the server has not reported yet. */
+/** Shows messages that were sent from this page and that the server has not reported yet. */
 export function PendingMessages({ pending, session }: PendingMessagesProps) {
   return pending.map((held) => <PendingRow key={held.turnId} held={held} session={session} />);
 }
@@ -44,7 +44,7 @@ function PendingRow({ held, session }: PendingProps) {
   );
 }
 
-/** Why a message is not sent, and what a person can do. */
+/** Shows why a message was not sent, and what a person can do. */
 function Unsent({ held, session }: PendingProps) {
   const { takeBack } = useSessionActions();
   const isRefused = held.state === 'failed';

@@ -3,11 +3,11 @@ import css from './PlainText.module.css';
 
 interface PlainTextProps {
   text: string;
-  /** Why the text is not rendered, as the end of a sentence. */
+  /** The reason why the text is not rendered, as the end of a sentence. */
   why: string;
 }
 
-/** The source of a text that cannot be rendered. */
+/** Shows the source of a text that cannot be rendered. */
 export function PlainText({ text, why }: PlainTextProps) {
   return (
     <div className={css.plain} role="group" aria-label="Plain text">

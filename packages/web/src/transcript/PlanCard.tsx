@@ -7,7 +7,7 @@ interface PlanCardProps {
   item: Extract<UpsertObject, { type: 'plan' }>;
 }
 
-/** The agent's plan, and its progress. */
+/** Shows the agent's plan, and how much of it is done. */
 export function PlanCard({ item }: PlanCardProps) {
   const done = item.entries.filter((entry) => entry.status === 'completed').length;
   return (

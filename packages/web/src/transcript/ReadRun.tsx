@@ -15,7 +15,7 @@ interface ReadRunProps {
   turnEnded: boolean;
 }
 
-/** One line for consecutive reads and searches, because a line for each would say little. */
+/** Shows one line for consecutive reads and searches, because a line for each would tell the reader little. */
 export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const [open, setOpen] = useRemembered(openName, false);
   const last = calls.at(-1);

@@ -12,7 +12,7 @@ interface RewindFilesProps {
 }
 
 /**
- * The button that offers to restore files to their state before a turn. Renders nothing if the agent cannot restore
+ * A button that offers to restore files to their state before a turn. Renders nothing if the agent cannot restore
  * files.
  */
 export function RewindFiles({ turn, iconClass }: RewindFilesProps) {

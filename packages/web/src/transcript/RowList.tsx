@@ -8,16 +8,16 @@ import { RowGuard } from './RowGuard.tsx';
 import { ToolCard } from './ToolCard.tsx';
 import { isSubagent } from './tool-words.ts';
 
-/** The context of a row. */
+/** The props that all rows of a turn share. */
 export interface RowContext {
-  /** The project's folder; paths below it are shown relative to it. */
+  /** The project's folder. Paths below this folder are shown relative to it. */
   folder: string | undefined;
   turnEnded: boolean;
-  /** The error of the whole turn, which is shown at its end. */
+  /** The error of the whole turn. The error is shown at the end of the turn. */
   turnError: string | undefined;
 }
 
-/** One row, rendered again only when its content has changed. */
+/** Shows one row. The row is rendered again only when its content has changed. */
 export const RowView = memo(function RowView({ row, ...place }: { row: Row } & RowContext) {
   return (
     <RowScope value={row.key}>
@@ -28,9 +28,7 @@ export const RowView = memo(function RowView({ row, ...place }: { row: Row } & R
   );
 }, sameRow);
 
-/**
- * The items that a row shows; they stay the same objects, while the row is a new object after each arrangement.
- */
+/** Returns the items that a row shows. Each arrangement makes new row objects, but the items stay the same objects. */
 function shownBy(row: Row): unknown {
   if (row.kind === 'item') return row.item;
   if (row.kind === 'tool') return row.call;
@@ -65,7 +63,7 @@ function RowContent({ row, ...place }: { row: Row } & RowContext) {
   }
 }
 
-/** The text of the agent's last message among the rows. */
+/** Returns the text of the agent's last message among the rows. */
 function lastAgentText(rows: readonly Row[]): string | undefined {
   const last = rows.findLast(
     (row) => row.kind === 'item' && row.item.type === 'message' && row.item.origin === 'agent',
@@ -86,7 +84,7 @@ function sameRow(before: RowProps, after: RowProps): boolean {
   );
 }
 
-/** Compares the items of two rows, because arranging makes new row objects but keeps the item objects. */
+/** Compares the items of two rows. The rows themselves cannot be compared, because arranging makes new row objects. */
 function sameContent(a: Row, b: Row): boolean {
   if (a.kind === 'item') return b.kind === 'item' && a.item === b.item;
   if (a.kind === 'reads') return b.kind === 'reads' && sameList(a.calls, b.calls, Object.is);

@@ -10,7 +10,7 @@ interface ThinkingProps {
   turnEnded: boolean;
 }
 
-/** The agent's thoughts, folded. */
+/** Shows the agent's thoughts, folded. */
 export function Thinking({ item, turnEnded }: ThinkingProps) {
   const running = !turnEnded && (item.status === 'create' || item.status === 'update');
   return (

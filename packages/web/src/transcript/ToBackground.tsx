@@ -9,8 +9,8 @@ import { useSessionActions } from './session-actions.ts';
 import { isSubagent } from './tool-words.ts';
 
 /**
- * The button that sends a running command or subagent to the background. Renders nothing if the agent cannot send the
- * call to the background.
+ * A button that sends a running command or subagent to the background. Renders nothing if the agent cannot do that for
+ * this call.
  */
 export function ToBackground({ call }: { call: ToolCallUpsert }) {
   const { requests } = useClient();

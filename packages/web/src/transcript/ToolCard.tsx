@@ -22,19 +22,19 @@ interface ToolCardProps {
   approval?: ApprovalUpsert | undefined;
   /** The script that the call runs. */
   script?: ToolCallUpsert | undefined;
-  /** Whether the call is a person's own command, which is shown open. */
+  /** Whether the call is a person's own command. Such a call is shown open. */
   isOwn?: boolean | undefined;
-  /** An unanswered question of the call's script. */
+  /** A question of the call's script that is not answered yet. */
   waitsFor?: ApprovalUpsert | undefined;
   folder: string | undefined;
   turnEnded: boolean;
-  /** A subagent's last message, which is also among the items below. */
+  /** A subagent's last message. This message is also among the items below. */
   answerBelow?: string | undefined;
   /** The items of the subagent or script that this call started. */
   children?: ReactNode;
 }
 
-/** One tool call: a line with its kind, subject and outcome; the line opens to show the details. */
+/** Shows one tool call: a line with the call's kind, subject and outcome. The line opens to show the details. */
 export function ToolCard(props: ToolCardProps) {
   const { call, approval, script, isOwn, waitsFor, answerBelow, folder, turnEnded, children } =
     props;
@@ -45,7 +45,7 @@ export function ToolCard(props: ToolCardProps) {
   const hasBelow = Boolean(children);
   const [chosen, setChosen] = useRemembered<boolean | undefined>(openName, undefined);
   const wasLive = useFirst('live', !turnEnded);
-  // A subagent folds when it has finished, because the agent that started it reports the result.
+  // A subagent's row folds when the subagent has finished, because the agent that started it reports the result.
   const isAtWork = phase === 'running' || phase === 'waiting';
   const showsBelow = hasBelow && (isSubagent(call) ? isAtWork : wasLive);
   const question = isQuestion(call) ? approval?.title : undefined;
@@ -112,15 +112,22 @@ export function ToolCard(props: ToolCardProps) {
   );
 }
 
-/** Errors, live calls and edits open by themselves; a waiting call is shown above the composer. */
+/**
+ * Whether the line is opened without a press: errors, running calls and edits are. A waiting call is not, because it is
+ * shown above the composer.
+ */
 function opensItself(phase: ToolPhase, isShown: boolean): boolean {
   return phase === 'failed' || isShown;
 }
 
-/** A program that runs this long (ms) is shown live; a shorter one only has its line. */
+/**
+ * The output of a program that runs longer than this (ms) is shown while it runs. A shorter program has only its line.
+ */
 const longEnough = 1_000;
 
-/** Whether a program has output and has been running for a while. The result stays true when the program ends. */
+/**
+ * Returns whether a program has output and has been running for a while. The result stays true when the program ends.
+ */
 function useWorthWatching(call: ToolCallUpsert, phase: ToolPhase): boolean {
   const [isWorth, setWorth] = useRemembered('worth watching', false);
   const hasOutput = call.toolOutput !== undefined && call.toolOutput.trim() !== '';

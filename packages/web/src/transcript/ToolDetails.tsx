@@ -24,13 +24,13 @@ interface ToolDetailsProps {
   /** See `beganAt`. */
   began: string | undefined;
   folder: string | undefined;
-  /** A subagent's last message, which `children` show. */
+  /** A subagent's last message. `children` also show this message. */
   answerBelow?: string | undefined;
-  /** The items between call and result: a subagent's work. */
+  /** The items between the call and its result: a subagent's work. */
   children?: ReactNode;
 }
 
-/** A tool's arguments and its result. */
+/** Shows a tool's arguments and its result. */
 export function ToolDetails(props: ToolDetailsProps) {
   const { call, phase, began, folder, answerBelow, children } = props;
   const diffs = call.diffs ?? [];
@@ -126,7 +126,7 @@ function ToolOutput({ call, phase, began, hasDiffs, answerBelow = '' }: OutputPr
   if (text.trim() === '') {
     return failed || phase !== 'done' || hasDiffs ? null : <p className={css.none}>No output</p>;
   }
-  // If an edit succeeded, the diff replaces the tool's confirmation.
+  // If an edit succeeded, its diff is shown instead of the tool's confirmation.
   if (hasDiffs && !failed) return null;
   if (call.kind === 'think' && !failed) {
     return (
@@ -139,8 +139,8 @@ function ToolOutput({ call, phase, began, hasDiffs, answerBelow = '' }: OutputPr
 }
 
 /**
- * The result without the text that is already shown above the result: a subagent's result is its last message, to
- * which some agents append text.
+ * Returns the result without the text that is already shown above it. A subagent's result is its last message, to which
+ * some agents append text.
  */
 function withoutStart(result: string, shown: string): string {
   const start = shown.trim();
@@ -149,7 +149,7 @@ function withoutStart(result: string, shown: string): string {
     : result;
 }
 
-/** How a program ended, and how long it took. */
+/** Shows how a program ended, and how long it ran. */
 function ExitNote({ call, phase, began }: Pick<ToolDetailsProps, 'call' | 'phase' | 'began'>) {
   if (phase === 'running' || phase === 'waiting') return null;
   const { exitCode } = call;

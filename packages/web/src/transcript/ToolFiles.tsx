@@ -10,7 +10,7 @@ interface ToolFilesProps {
   folder: string | undefined;
 }
 
-/** Links to the files of a call. */
+/** Shows links to the files of a call. */
 export function ToolFiles({ call, folder }: ToolFilesProps) {
   const places = [...(call.locations ?? []), ...(call.diffs ?? [])];
   const targets = new Map(

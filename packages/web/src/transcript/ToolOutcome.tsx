@@ -17,7 +17,10 @@ interface ToolOutcomeProps {
   isUnrun?: boolean;
 }
 
-/** The right end of a tool's line: changed lines, exit code, time, and a mark. */
+/**
+ * Shows the right end of a tool's line: the number of changed lines, the exit code, the time, and a mark for the
+ * outcome.
+ */
 export function ToolOutcome({ call, phase, began, isUnrun = false }: ToolOutcomeProps) {
   const isMade = !isNotMade(phase) && phase !== 'failed';
   const took = isNotMade(phase) ? undefined : toolTook(call, began);
@@ -55,7 +58,7 @@ function PhaseMark({ call, phase, since, isUnrun }: PhaseMarkProps) {
         </>
       );
     case 'waiting':
-      // No mark is needed, because the link beside it shows that the call waits.
+      // The call needs no mark, because the link beside it shows that the call waits.
       return null;
     case 'done':
       return (

@@ -18,15 +18,16 @@ import { useWindow } from './window/use-window.ts';
 
 interface TranscriptProps {
   view: SessionView;
-  /** Loads older pages; absent if there are none. */
+  /** Loads older pages; undefined if there are none. */
   session?: SessionStore;
-  /** Shown above the first message. */
+  /** The content above the first message. */
   intro: ReactNode;
 }
 
 /**
- * The conversation. The transcript follows new content while the reader is at its end, and only rows near the window
- * are in the page. Memoized, so that typing in the composer does not render the conversation again.
+ * Shows the conversation. The transcript follows new content while the reader is at its end, and only rows near the
+ * window are in the page. The component is memoized, so that typing in the composer does not render the conversation
+ * again.
  */
 export const Transcript = memo(function Transcript({ view, session, intro }: TranscriptProps) {
   const stick = useStickToEnd();
@@ -106,9 +107,10 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
 const forkedHere = 'Forked here: the original has only what is above';
 
 /**
- * The label above each turn that was made in another place than the turn before it, or with which a fork or a part that
- * was taken back begins.
- * @param forked - When the session was forked from another one (ISO 8601): earlier turns are copies.
+ * Returns the label above each turn that was made in another place than the turn before it, and above the first turn of
+ * a fork and of a sequence of turns that was taken back.
+ * @param forked - The time at which the session was forked from another session (ISO 8601). Turns before this time are
+ * copies.
  */
 function placesOf(
   turns: readonly TurnView[],
@@ -140,7 +142,7 @@ function isOwn({ startedAt }: TurnView, forked: string): boolean {
 const hasOwnTurn = (turns: readonly TurnView[], forked: string): boolean =>
   turns.some((turn) => isOwn(turn, forked));
 
-/** Whether something was added at the end since the reader left the end. */
+/** Returns whether something was added at the end since the reader left the end. */
 function useHasNewTurn(sticks: boolean, view: SessionView): boolean {
   const lastTurn = view.turns.at(-1);
   const [seen, setSeen] = useState(lastTurn);
@@ -148,7 +150,7 @@ function useHasNewTurn(sticks: boolean, view: SessionView): boolean {
   return !sticks && seen !== lastTurn;
 }
 
-/** Goes to the end when the person sends a message. */
+/** Scrolls to the end when the person sends a message. */
 function useFollowOwnMessage(pending: number, toEnd: () => void): void {
   const before = useRef(pending);
   useEffect(() => {

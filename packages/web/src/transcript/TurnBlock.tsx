@@ -11,19 +11,24 @@ import { toRows } from './window/turn-rows.ts';
 
 interface TurnBlockProps {
   turn: JoinedTurn;
-  /** The turn's rows that are in the page, and gaps for the others. */
+  /** The turn's rows that are in the page, and gaps that replace its other rows. */
   parts: DrawnTurn['parts'];
   folder: string | undefined;
   isLast: boolean;
-  /** Shown above the turn if it was made in another place than the turn before it. */
+  /**
+   * The label of the place in which the turn was made, if this is another place than that of the turn before; shown
+   * above the turn.
+   */
   place: string | undefined;
   /** The agent's name. */
   agent: string;
-  /** Whether the turn was taken back: the agent no longer knows it, so it has no actions. */
+  /** Whether the turn was taken back. The agent no longer knows such a turn, so the turn has no actions. */
   isTakenBack: boolean;
 }
 
-/** One turn: the person's message, the agent's work, and the end. Rendered again only when it changes. */
+/**
+ * Shows one turn: the person's message, the agent's work, and the end. The turn is rendered again only when it changes.
+ */
 export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
   const { turn, parts, folder, isLast, place, agent, isTakenBack } = props;
   const isReadOnly = useReadOnly();
@@ -87,24 +92,26 @@ function samePart(a: DrawnTurn['parts'][number], b: DrawnTurn['parts'][number] |
   return a === b;
 }
 
-/** The gap for rows that are not in the page. */
+/** Shows the gap that replaces rows that are not in the page. */
 export function RowGap({ height }: { height: number }) {
   return <div className={css.gap} style={{ height }} data-gap={height} aria-hidden="true" />;
 }
 
-/** Whether a turn has items, but no person's message, notice or earlier turn explains why it began. */
+/**
+ * Whether a turn has items, but no message of a person, no notice and no earlier turn that explains why the turn began.
+ */
 function isUnexplained({ trigger, continuationOf, items: [first] }: JoinedTurn): boolean {
   const isWhy =
     continuationOf !== undefined ||
     (first?.type === 'message' && first.origin !== 'agent') ||
-    // A permission request after a turn began this turn; no agent has started.
+    // A permission request that came after a turn began this turn; no agent has started.
     first?.type === 'approval' ||
     // The server's question about project settings began this turn; no agent has started.
     (first?.type === 'tool_call' && first.toolName === projectSettingsCall);
   return trigger === 'agent' && first !== undefined && !isWhy;
 }
 
-/** The turn's accessible name, different for each turn. */
+/** Returns the turn's accessible name. Each turn has a different name. */
 function turnName({ startedAt }: JoinedTurn): string {
   return startedAt === undefined ? 'Turn' : `Turn of ${new Date(startedAt).toLocaleTimeString()}`;
 }

@@ -24,7 +24,10 @@ interface TurnEndProps {
   isLast: boolean;
 }
 
-/** The state of a turn: working, waiting, stopped (and why), continued below, failed, or done after some time. */
+/**
+ * Shows the state of a turn: working, waiting, stopped (and why), continued below, failed, or done (and after how much
+ * time).
+ */
 export function TurnEnd({ turn, isLast }: TurnEndProps) {
   if (turn.status === 'in_progress') return <AtWork turn={turn} />;
   if (turn.continuedBy !== undefined) return <ContinuedNote turn={turn} />;
@@ -42,7 +45,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
     );
   }
   if (turn.rewoundTo !== undefined) return <TakenBackFold turnId={turn.turnId} />;
-  // A turn that the server itself wrote consists of a notice, and has no duration.
+  // A turn that the server itself wrote contains only a notice, and has no duration.
   if (isServerTurn(turn)) return null;
   const took = tookOf(turn);
   const parts = [
@@ -61,7 +64,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   );
 }
 
-/** The end of a turn that was cut off and is continued by a later turn, which repeats its questions. */
+/** Shows the end of a turn that was cut off. A later turn continues it and repeats its questions. */
 function ContinuedNote({ turn }: { turn: JoinedTurn }) {
   const words = continuationNote(turn);
   if (words === undefined) return null;
@@ -86,7 +89,10 @@ function AtWork({ turn }: { turn: TurnView }) {
   );
 }
 
-/** `1 min (+1 min waiting)`: the agent's time, and how long the turn waited for a person. */
+/**
+ * Returns, for example, `1 min (+1 min waiting)`: the time that the agent worked, and the time that the turn waited for
+ * a person.
+ */
 function workTime(took: number, { items }: TurnView): string {
   const waited = waitedFor(items.filter((item) => item.type === 'approval'));
   if (waited < 1000) return duration(took);
@@ -97,7 +103,7 @@ function tookOf({ startedAt, endedAt }: TurnView): number | undefined {
   return startedAt === undefined || endedAt === undefined ? undefined : endedAt - startedAt;
 }
 
-/** Copies the agent's answer as Markdown. */
+/** A button that copies the agent's answer as Markdown. */
 function CopyAnswer({ turn }: { turn: TurnView }) {
   const { copied, copy } = useCopy();
   if (!hasAnswer(turn)) return null;
@@ -116,7 +122,7 @@ function CopyAnswer({ turn }: { turn: TurnView }) {
 const hasBegun = ({ items }: TurnView): boolean =>
   items.some((item) => item.type !== 'message' || item.origin === 'agent');
 
-/** The button that resumes an interrupted agent, or sends the message again. */
+/** A button that resumes an interrupted agent, or sends the message again. */
 function Resume({ turn }: { turn: TurnView }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();

@@ -14,7 +14,7 @@ interface TurnFailureProps {
   children: ReactNode;
 }
 
-/** Why a turn failed, with advice if the cause is outside of this page. `Announcer` announces it. */
+/** Shows why a turn failed, with advice if the cause is outside of this page. `Announcer` announces the failure. */
 export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
   const { cliType } = useSessionActions();
   const name = useAgentName(cliType);
@@ -29,7 +29,7 @@ export function TurnFailure({ error, isOld, children }: TurnFailureProps) {
       </ErrorNote>
     );
   }
-  // An agent's own message for AUTH_REQUIRED is about the protocol; the advice from `agent.reason` is about the
+  // For AUTH_REQUIRED, the agent's own message is about the protocol, while the advice in `agent.reason` is about the
   // program.
   const advice = error?.code === 'AUTH_REQUIRED' ? agent?.reason : undefined;
   return (

@@ -11,10 +11,10 @@ import css from './UserMessage.module.css';
 
 type MessageUpsert = Extract<UpsertObject, { type: 'message' }>;
 
-/** Longer messages are folded (lines and characters). */
+/** The limits in lines and characters. A longer message is folded. */
 const longest = { lines: 20, characters: 2400 };
 
-/** A person's message, as it was written. */
+/** Shows a person's message as it was written. */
 export function UserMessage({ item }: { item: MessageUpsert }) {
   const [open, setOpen] = useRemembered(openName, false);
   const others = useUnmentioned(item.content, item.blocks);
@@ -57,7 +57,7 @@ const deliveries = {
   not_taken: 'Not read: the agent had finished',
 };
 
-/** Notes how the agent handled a message that was sent during a turn. */
+/** Shows how the agent handled a message that was sent during a turn. */
 function DeliveryNote({ item: { content, blocks, delivery } }: { item: MessageUpsert }) {
   const { send } = useSessionActions();
   const isReadOnly = useReadOnly();

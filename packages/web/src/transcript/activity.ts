@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** The thing that the agent waits for while its turn has no output. */
+/** What the agent is waiting for while its turn has no output; undefined if this is not known. */
 const ActivityContext = createContext<string | undefined>(undefined);
 
 export const ActivityProvider = ActivityContext.Provider;

@@ -10,7 +10,7 @@ import {
 } from './answering.ts';
 import { approval } from './testing/items.ts';
 
-it('allowing options come first, and keys never grant permanently', () => {
+it('options that allow come first, and no key grants anything permanently', () => {
   const asked = approval('p');
   expect(sortOptions(asked.options).map((option) => option.optionId)).toEqual([
     'yes',
@@ -25,14 +25,14 @@ it('allowing options come first, and keys never grant permanently', () => {
   expect(keyAnswers(forGood)).toEqual({ allow: undefined, deny: undefined });
 });
 
-it('Escape rejects permanently only if there is no other refusal', () => {
+it('Escape rejects permanently only if there is no other option that rejects', () => {
   const always = { optionId: 'never', name: 'Never', kind: 'reject_always' as const };
   const { options } = approval('p');
   expect(keyAnswers(approval('p', { options: [always, ...options] })).deny?.optionId).toBe('no');
   expect(keyAnswers(approval('p', { options: [always] })).deny?.optionId).toBe('never');
 });
 
-it('no key chooses among several answers', () => {
+it('if there are several answers, no key chooses one of them', () => {
   const { options } = approval('p');
   const yes = options.find(({ kind }) => kind === 'allow_once')!;
   const asked = approval('p', { options: [...options, { ...yes, optionId: 'other' }] });
@@ -40,7 +40,7 @@ it('no key chooses among several answers', () => {
   expect(keyAnswers(asked).deny?.optionId).toBe('no');
 });
 
-it('options that need a deliberate answer have no key, and come after the refusal', () => {
+it('options that need a deliberate answer have no key, and come after the option that rejects', () => {
   const { options } = approval('p');
   const careful = options.map((one) =>
     one.kind.startsWith('allow') ? { ...one, isUnclear: true } : one,
@@ -51,7 +51,7 @@ it('options that need a deliberate answer have no key, and come after the refusa
   expect(sortOptions(careful).map(({ optionId }) => optionId)).toEqual(['no', 'yes', 'always']);
 });
 
-it('an outcome is shown with the option’s name', () => {
+it('an outcome is shown with the name of the chosen option', () => {
   const allowed = approval('p', { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([outcomeWords(allowed), wasAllowed(allowed)]).toEqual(['Allow', true]);
   const denied = approval('p', { outcome: { outcome: 'selected', optionId: 'no' } });
@@ -62,7 +62,7 @@ it('an outcome is shown with the option’s name', () => {
   expect(outcomeWords(ended)).toBe('Not answered: the turn ended');
 });
 
-it('a plain answer is shown as a decision, such as “Allowed once”; any other answer is quoted', () => {
+it('a plain answer is shown as a decision, such as “Allowed once”; the name of any other answer is quoted', () => {
   const decision = (name: string, kind: ApprovalOption['kind']) =>
     decisionWords(
       approval('p', {

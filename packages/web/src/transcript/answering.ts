@@ -2,8 +2,8 @@ import { type ApprovalOption, type ApprovalUpsert, defaultOption } from '@limina
 import { filledRows } from '../forms/filled-rows.ts';
 
 /**
- * The order of options: allowing first, options that are hardest to undo last. Options that need a deliberate answer
- * come after all others.
+ * The order of options: first the options that allow, then the options that reject; within both, those that are hardest
+ * to undo come last. Options that need a deliberate answer come after all others.
  */
 const order: ApprovalOption['kind'][] = [
   'allow_once',
@@ -19,8 +19,8 @@ export function sortOptions(options: readonly ApprovalOption[]): ApprovalOption[
 }
 
 /**
- * The answers of Enter and Escape. The options that the keys Enter (`allow`) and Escape (`deny`) choose; neither
- * grants anything permanently.
+ * Returns the options that the keys Enter (`allow`) and Escape (`deny`) choose. Neither of the keys grants anything
+ * permanently.
  */
 export function keyAnswers(approval: ApprovalUpsert): {
   allow: ApprovalOption | undefined;
@@ -30,7 +30,7 @@ export function keyAnswers(approval: ApprovalUpsert): {
   return { allow: defaultOption(options, 'allow'), deny: defaultOption(options, 'reject') };
 }
 
-/** The label of the decision. */
+/** Returns the label of the decision. */
 export function outcomeWords(approval: ApprovalUpsert): string {
   const { outcome } = approval;
   if (outcome?.outcome === 'selected') {
@@ -39,12 +39,12 @@ export function outcomeWords(approval: ApprovalUpsert): string {
   }
   const { reason } = outcome ?? {};
   if (reason === undefined) return 'Not answered';
-  // A reason that is not in the table is an agent's own text.
+  // A reason that is not in the table is a text of the agent itself.
   const why = Object.hasOwn(unanswered, reason) ? unanswered[reason] : undefined;
   return why === undefined ? reason : `Not answered: ${why}`;
 }
 
-/** The decision in words, for example “Allowed once”; a special answer is quoted. */
+/** Returns the decision in words, for example “Allowed once”. A special answer is quoted. */
 export function decisionWords(approval: ApprovalUpsert): string {
   const { options, outcome } = approval;
   if (outcome?.outcome !== 'selected') return outcomeWords(approval);
@@ -54,7 +54,7 @@ export function decisionWords(approval: ApprovalUpsert): string {
   return isPlain(chosen.name) ? decided[chosen.kind] : `Answered “${chosen.name}”`;
 }
 
-/** Whether a name says no more than the kind of the option. */
+/** Whether a name contains no more information than the kind of the option. */
 const isPlain = (name: string): boolean =>
   /^(?:always )?(?:accept|allow|approve|decline|deny|no|ok|reject|yes)(?: always| once)?$/i.test(
     name,
@@ -67,7 +67,7 @@ const decided: Record<ApprovalOption['kind'], string> = {
   reject_always: 'Always rejected',
 };
 
-/** Labels for requests without an answer, by the reason in the log. */
+/** The labels of requests without an answer, by the reason in the log. */
 const unanswered: Partial<Record<string, string>> = {
   deadline: 'the agent went on without an answer',
   turn_ended: 'the turn ended',
@@ -75,7 +75,7 @@ const unanswered: Partial<Record<string, string>> = {
   cancelled: 'the turn was stopped',
 };
 
-/** The text of a person’s answer: a note, or the values of a form. Undefined if the answer has no text. */
+/** Returns the text of a person’s answer: a note, or the values of a form. Undefined if the answer has no text. */
 export function approvalAnswerText({ form, outcome }: ApprovalUpsert): string | undefined {
   if (outcome?.outcome !== 'selected') return undefined;
   const { note = '', content = {} } = outcome;
@@ -96,7 +96,8 @@ export function isAllowing({ options }: ApprovalUpsert, optionId: string): boole
 }
 
 /**
- * Whether the request has a form to fill in, and not only a permission to give. A form without fields does not count.
+ * Whether the request has a form to fill in, and does not only ask for a permission. A form without fields does not
+ * count.
  */
 export function asksSomething({ form }: ApprovalUpsert): boolean {
   return form !== undefined && Object.keys(form.properties).length > 0;

@@ -5,8 +5,8 @@ import { arrange, type Row, waitingBelow } from './arrange.ts';
 import { approval, fileChanges, text, tool } from './testing/items.ts';
 
 /**
- * Rows in short form: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls that were
- * not made, `a!` with a permission.
+ * Returns rows in short form: `a`, `b(c d)` for children of b, `[a b]` for a run of reads, `{a b}` for a run of calls
+ * that were not made, `a!` with a permission.
  */
 function shape(rows: readonly Row[]): string {
   return rows
@@ -32,7 +32,7 @@ it('consecutive reads and searches become one row', () => {
   expect(shape(arrange(items))).toBe('[a b] m c d');
 });
 
-it('consecutive calls that were not made become one row, and reads next to them become a row of their own', () => {
+it('consecutive calls that were not made become one row, and the reads next to them become another row', () => {
   const edit = (id: string) => tool(id, { kind: 'edit', status: 'create' });
   const read = (id: string) => tool(id, { kind: 'read' });
   const items = [read('a'), read('b'), edit('c'), edit('d'), edit('e'), text('m'), edit('f')];
@@ -40,7 +40,7 @@ it('consecutive calls that were not made become one row, and reads next to them 
   expect(shape(arrange(items, false))).toBe('[a b] c d e m f');
 });
 
-it('file changes come last, once the turn has ended', () => {
+it('when the turn has ended, its file changes come last', () => {
   const items = [
     tool('agent'),
     fileChanges('c1', { parentCallId: 'agent' }),
@@ -53,7 +53,7 @@ it('file changes come last, once the turn has ended', () => {
   expect(shape(arrange([text('m'), fileChanges('c', { diffs: [] })], true))).toBe('m');
 });
 
-it('a script and its calls are part of the call that runs it', () => {
+it('a script and the script’s calls are part of the call that runs the script', () => {
   const script = (callId: string, parentCallId: string) =>
     tool(callId, { toolName: 'script', parentCallId });
   const items = [
@@ -67,13 +67,13 @@ it('a script and its calls are part of the call that runs it', () => {
   expect(shape(rows)).toBe('run(a!) m');
   expect(rows[0]).toMatchObject({ script: { callId: 's' } });
   expect(rows[0]?.kind === 'tool' && waitingBelow(rows[0].below)).toMatchObject({ itemId: 'p' });
-  // A tool named `script` that is not called by a script's call is an ordinary call.
+  // A call of a tool named `script` is shown as an ordinary call, unless it runs a script.
   expect(shape(arrange([tool('agent'), script('s', 'agent'), script('t', 'gone')]))).toBe(
     'agent(s) t',
   );
 });
 
-it('a failed read stays a row of its own', () => {
+it('a failed read is not joined with other reads', () => {
   const read = { kind: 'read' } as const;
   const failed = tool('b', { kind: 'read', toolOutputIsError: true });
   expect(shape(arrange([tool('a', read), failed, tool('c', read), tool('d', read)]))).toBe(
@@ -81,7 +81,7 @@ it('a failed read stays a row of its own', () => {
   );
 });
 
-it('a subagent’s items are below the call that started it, at any depth', () => {
+it('a subagent’s items are below the call that started the subagent, at any depth', () => {
   const items = [
     tool('agent'),
     text('m1', { parentCallId: 'agent' }),
@@ -92,16 +92,16 @@ it('a subagent’s items are below the call that started it, at any depth', () =
   expect(shape(arrange(items))).toBe('agent(m1 inner(m2)) after');
 });
 
-it('an item without its parent is at the top level', () => {
+it('an item whose parent is missing is at the top level', () => {
   expect(shape(arrange([text('m', { parentCallId: 'elsewhere' })]))).toBe('m');
 });
 
-it('a permission request belongs to its call, or is a row of its own without a call', () => {
+it('a permission request belongs to its call; without a call, it is a row of its own', () => {
   const items = [tool('a'), approval('p1', { callId: 'a' }), approval('p2', { callId: 'gone' })];
   expect(shape(arrange(items))).toBe('a! p2');
 });
 
-it('no item is lost or shown twice, for any parents', () => {
+it('whatever parents the items have, no item is lost or shown twice', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd');
   const item = fc.record({ parent: fc.option(id), read: fc.boolean() });
   fc.assert(
@@ -117,7 +117,7 @@ it('no item is lost or shown twice, for any parents', () => {
   );
 });
 
-it('only the call of a person’s own command is marked as such', () => {
+it('only the call of a person’s own command is marked as the person’s own', () => {
   const run = (callId: string, command: string) =>
     tool(callId, { kind: 'execute', toolArguments: { command } });
   const own = (content: string) =>

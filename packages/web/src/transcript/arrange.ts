@@ -3,7 +3,7 @@ import { approvalAnswerText } from './answering.ts';
 import { isNotMade, toolPhase } from './tool-outcome.ts';
 import { commandOf } from './tool-words.ts';
 
-/** A row of a turn. */
+/** A row of a turn, as the page shows it. */
 export type Row =
   | { kind: 'item'; key: string; item: Exclude<UpsertObject, { type: 'tool_call' }> }
   | {
@@ -11,9 +11,9 @@ export type Row =
       key: string;
       call: ToolCallUpsert;
       approval?: ApprovalUpsert;
-      /** The script that the call runs, shown with the call. The script's items are in the rows below. */
+      /** The script that the call runs. The script is shown with the call, and its items are in the rows below. */
       script?: ToolCallUpsert;
-      /** A person's own command (`!ls`): its output is what the person asked for. */
+      /** Set for a person's own command (`!ls`), because its output is what the person asked for. */
       isOwn?: true;
       below: Row[];
     }
@@ -22,7 +22,7 @@ export type Row =
 
 export type ToolRow = Extract<Row, { kind: 'tool' }>;
 
-/** Shorter runs stay single rows. */
+/** The smallest number of calls that are joined in one row. Fewer calls stay rows of their own. */
 const runLength = 2;
 
 /**
@@ -73,13 +73,13 @@ export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[
   return rowsBelow(undefined);
 }
 
-/** The command of a message that is a person's own command (`!ls`); undefined for other items. */
+/** Returns the command of a message that is a person's own command (`!ls`); undefined for other items. */
 function ownCommand(item: UpsertObject | undefined): string | undefined {
   if (item?.type !== 'message' || item.origin !== 'user') return undefined;
   return item.content.startsWith('!') ? item.content.slice(1).trim() : undefined;
 }
 
-/** Whether the item is the script that the call runs, which repeats the call. */
+/** Whether the item is the script that the call runs. Such an item repeats the call. */
 function isScriptOf(item: UpsertObject, call: ToolCallUpsert | undefined): item is ToolCallUpsert {
   return item.type === 'tool_call' && item.toolName === 'script' && call?.toolName === 'run_script';
 }
@@ -91,7 +91,9 @@ function changesLast(items: readonly UpsertObject[], turnEnded: boolean): readon
   return [...items.filter((item) => item.type !== 'file_changes'), ...shown];
 }
 
-/** The parent of an item; an item whose parent is missing, or is the item itself, is at the top level. */
+/**
+ * Returns the parent of an item. Returns undefined, for the top level, if the parent is missing, or if the item is its own ancestor.
+ */
 function parentOf(item: UpsertObject, calls: Map<string, ToolCallUpsert>): string | undefined {
   if (item.parentCallId === undefined) return undefined;
   const seen = new Set<string>();
@@ -152,7 +154,7 @@ function isSmallRead({ call, approval, below }: ToolRow): boolean {
   return reads && plain && approval === undefined && below.length === 0;
 }
 
-/** The first permission request below a row that still waits for an answer. */
+/** Returns the first permission request below a row that still waits for an answer. */
 export function waitingBelow(rows: readonly Row[]): ApprovalUpsert | undefined {
   for (const row of rows) {
     if (row.kind !== 'tool') continue;

@@ -37,7 +37,7 @@ it('a turn’s id finds its first item', () => {
   ]);
 });
 
-it('if a later turn repeats a call, the call’s id and its question’s id lead to the later turn', () => {
+it('if a later turn repeats a call, the id of the call and the id of its question lead to the later turn', () => {
   const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
   const question = { callId: 'c1', status: 'complete', outcome: cancelled } as const;
   const cut = {
@@ -54,7 +54,7 @@ it('if a later turn repeats a call, the call’s id and its question’s id lead
   ]);
 });
 
-it('a call inside a script leads to the later turn’s repetition of the script', () => {
+it('the id of a call inside a script leads to the later turn that repeats the script', () => {
   const cancelled = { outcome: 'cancelled', reason: 'turn_ended' } as const;
   const script = (turnId: string) => [
     tool('c1', { itemId: `${turnId}:c1`, toolName: 'run_script', status: 'create' }),

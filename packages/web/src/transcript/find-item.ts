@@ -2,8 +2,9 @@ import { joinTurns, type TurnView } from '@liminal/client';
 import type { UpsertObject } from '@liminal/protocol';
 
 /**
- * The id of a shown item, found by its own id, its tool call's id, or its turn's id (the turn's first item). Undefined
- * if the turns do not contain it. An item that a later turn repeats is found in the later turn.
+ * Returns the id of a shown item, found by its own id, by its tool call's id, or by its turn's id (for the turn's first
+ * item). Returns undefined if the turns do not contain the item. If a later turn repeats the item, returns the item of
+ * the later turn.
  */
 export function findItemId(turns: readonly TurnView[], id: string): string | undefined {
   const shown = joinTurns(turns);
@@ -11,7 +12,7 @@ export function findItemId(turns: readonly TurnView[], id: string): string | und
   return (found ?? shown.find(({ turnId }) => turnId === id)?.items[0])?.itemId;
 }
 
-/** Finds the repetition, in a later turn, of a call, or of the call that an item belongs to. */
+/** Finds, in a later turn, the repetition of a call or of the call that contains an item. */
 function findAgain(
   shown: readonly TurnView[],
   turns: readonly TurnView[],

@@ -1,6 +1,6 @@
 /**
- * Texts by which agents report a person's action to their model. To a person these texts read like a rebuke, so they
- * are shown only as a detail.
+ * Texts with which agents report a person's action to their model. To a person, these texts read like a reproach, so
+ * they are shown only as a detail.
  */
 const forModel = [
   /^The user doesn[’']t want to (?:proceed with this tool use|take this action right now)\./,
@@ -8,7 +8,7 @@ const forModel = [
   /^User rejected tool use$/,
 ];
 
-/** Whether a text is meant for the agent's model and not for people. */
+/** Whether a text is meant for the agent's model, not for people. */
 export function isForModel(text: string): boolean {
   return forModel.some((beginning) => beginning.test(text.trim()));
 }

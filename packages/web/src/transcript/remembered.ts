@@ -8,8 +8,8 @@ import {
 } from 'react';
 
 /**
- * Remembers what a person opened and closed in a conversation. Rows far from the window are not mounted, so their
- * components cannot keep this state.
+ * Remembers what a person has opened and closed in a conversation. Rows far from the window are not mounted, so their
+ * components cannot remember this.
  */
 export class RowMemory {
   readonly #values = new Map<string, unknown>();
@@ -35,19 +35,22 @@ const ScopeContext = createContext('');
 
 /** Provides the memory of a conversation. */
 export const RowMemoryProvider = MemoryContext.Provider;
-/** The id of the item or row that the content belongs to. */
+/** The id of the item or row that contains the rendered content. */
 export const RowScope = ScopeContext.Provider;
 
-/** The name under which rows remember whether they were opened. */
+/** The name under which a row remembers whether it is open. */
 export const openName = 'open';
 
-/** The memory of the conversation; outside of a conversation, a new one for each component. */
+/** Returns the memory of the conversation. Outside of a conversation, returns a new memory for each component. */
 function useMemory(): RowMemory {
   const [own] = useState(() => new RowMemory());
   return useContext(MemoryContext) ?? own;
 }
 
-/** Like `useState`, but an item that is mounted again gets its last value, by its id and this name. */
+/**
+ * Works like `useState`, but an item that is mounted again receives its last value, which is remembered by the item's
+ * id and the given name.
+ */
 export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
   const memory = useMemory();
   const scope = useContext(ScopeContext);
@@ -57,7 +60,7 @@ export function useRemembered<T>(name: string, initial: T): [T, (value: T) => vo
   return [known === undefined ? initial : (known as T), set];
 }
 
-/** The value at the item's first rendering. */
+/** Returns the value that was given at the item's first rendering. */
 export function useFirst<T>(name: string, value: T): T {
   const memory = useMemory();
   const scope = useContext(ScopeContext);

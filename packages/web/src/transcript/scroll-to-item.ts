@@ -6,28 +6,31 @@ import { findItemRow, type TurnRow } from './window/turn-rows.ts';
 
 /** The highlight's name in the styles. */
 const name = 'found';
-/** The tabs and the composer may cover this much (px) at the window's edges. */
+/** How much of the window the tabs and the composer may cover at the top and the bottom, in px. */
 const edge = 160;
 
 interface ScrollOptions {
   /** The search query that found the item. */
   query?: string | undefined;
-  /** Whether the item gets the focus. Default: yes. */
+  /** Whether the item receives the focus. The default is true. */
   takesFocus?: boolean;
 }
 
 type ShowItem = (itemId: string, options: ScrollOptions) => Promise<void>;
 
-/** Conversations in the page, and items to show once their conversation is in the page (`wanted`), by session id. */
+/**
+ * The conversations in the page, and the items that will be shown when their conversation is in the page (`wanted`), by
+ * session id.
+ */
 const showBySession = new Map<string, ShowItem>();
 const wanted = new Map<string, { itemId: string; options: ScrollOptions }>();
-/** Counts the calls; an earlier call stops when a newer one starts. */
+/** The number of calls. An earlier call stops when a later call starts. */
 let lastCall = 0;
 
 /**
- * Scrolls a session's conversation to one of its loaded items. Folds around the item are opened, and the item is
- * marked for a moment and gets the focus; the words of a search stay marked in the item. If the session is not in the
- * page yet, waits until it is.
+ * Scrolls a session's conversation to one of its loaded items. Opens the folds around the item, marks the item for a
+ * moment and focuses it. The words of a search stay marked in the item. If the session is not in the page yet, waits
+ * until it is.
  */
 export async function scrollToItem(
   sessionId: string,
@@ -43,14 +46,14 @@ interface ScrollTarget {
   sessionId: string;
   rows: readonly TurnRow[];
   memory: RowMemory;
-  /** Opens the fold that hides the item's turn. */
+  /** Opens the fold that hides the turn of an item. */
   unfold: (itemId: string) => void;
   draw: (index: number) => void;
   leaveEnd: () => void;
   scroller: RefObject<HTMLElement | null>;
 }
 
-/** Lets `scrollToItem` reach a conversation while it is in the page. */
+/** Lets `scrollToItem` scroll a conversation while the conversation is in the page. */
 export function useScrollTarget(target: ScrollTarget): void {
   const latest = useRef(target);
   useEffect(() => {
@@ -80,14 +83,15 @@ async function showItem(
   const key = rows[place.index]?.key;
   let shownAs: HTMLElement | null = null;
   await nextFrame();
-  // Stop following the end now, because a scroll event in the next frame could start the following again.
+  // Stop following the end now, because a scroll event in the next frame could make the page follow the end again.
   target().leaveEnd();
-  // The rows around the item are rendered frame by frame, and may become taller than estimated, so scroll until
-  // nothing moves.
+  // The rows around the item are rendered frame by frame, and may become taller than estimated. Scroll until no row
+  // moves.
   for (let frame = 0, still = 0; still < settled && frame < mostFrames; frame += 1) {
     shownAs = findElement(target().scroller.current, key, itemId);
     if (shownAs === null) {
-      // Render synchronously, because a row that is rendered but not scrolled to is removed in the next frame.
+      // Render synchronously, because the next frame removes a row that is rendered but to which the page has not
+      // scrolled.
       flushSync(() => target().draw(place.index));
       shownAs = findElement(target().scroller.current, key, itemId);
     }
@@ -99,7 +103,7 @@ async function showItem(
   if (shownAs !== null && takesFocus) mark(shownAs);
 }
 
-/** Waits until the item's conversation is rendered: the caller may know the item earlier. */
+/** Resolves with the row of an item when the conversation is rendered. The caller may know the item before that. */
 async function findRow(target: () => ScrollTarget, itemId: string) {
   for (let frame = 0; frame < mostFrames; frame += 1) {
     await nextFrame();
@@ -111,11 +115,11 @@ async function findRow(target: () => ScrollTarget, itemId: string) {
   return undefined;
 }
 
-/** After this many frames without a movement, the rows around an item have their height. */
+/** When no row has moved for this number of frames, the rows around an item have their final height. */
 const settled = 12;
-/** Gives up after this many frames. */
+/** The number of frames after which the scrolling is given up. */
 const mostFrames = 60;
-/** How long the target item is marked (ms). */
+/** How long the item is marked, in ms. */
 const highlightTime = 2_000;
 
 function findElement(scroller: HTMLElement | null, key: string | undefined, itemId: string) {
@@ -124,7 +128,7 @@ function findElement(scroller: HTMLElement | null, key: string | undefined, item
   return scroller?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`) ?? null;
 }
 
-/** Scrolls the element into view. Returns whether it moved. */
+/** Scrolls the element to the middle of the window. Returns whether it moved. */
 function scrollToCentre(element: HTMLElement): boolean {
   const before = element.getBoundingClientRect().top;
   element.scrollIntoView({ block: 'center' });

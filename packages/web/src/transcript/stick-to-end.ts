@@ -1,13 +1,13 @@
-/** The scroll position of a scroller (px). */
+/** The scroll position of a scrolling element, in px. */
 export interface ScrollPosition {
   top: number;
-  /** Height of the whole content. */
+  /** The height of the whole content. */
   content: number;
-  /** Height of the visible part. */
+  /** The height of the visible part. */
   window: number;
 }
 
-/** Closer to the end than this (px) counts as being at the end. */
+/** A reader who is less than this far (px) from the end is at the end. */
 const near = 40;
 
 export function isAtEnd({ top, content, window }: ScrollPosition): boolean {
@@ -15,8 +15,8 @@ export function isAtEnd({ top, content, window }: ScrollPosition): boolean {
 }
 
 /**
- * Whether the page keeps following the end after a scroll. Only a reader who scrolls up ends the following; growing
- * content also moves the end away, but does not end the following.
+ * Returns whether the page keeps following the end after a scroll. Only a reader who scrolls up ends the following.
+ * Growing content also moves the end away, but does not end the following.
  */
 export function followsEnd(before: { top: number; sticks: boolean }, now: ScrollPosition): boolean {
   if (isAtEnd(now)) return true;

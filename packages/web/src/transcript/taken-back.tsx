@@ -4,14 +4,14 @@ import { createContext, useContext, useMemo, useSyncExternalStore } from 'react'
 import { Button } from '../look/controls.tsx';
 import { openName, type RowMemory, RowScope, useRemembered } from './remembered.ts';
 
-/** The turns of a conversation, without folded turns that were taken back. */
+/** The turns of a conversation, without the turns that were taken back and are folded. */
 export interface FoldedTurns {
   shown: readonly TurnView[];
-  /** For each turn that was taken back, by its id: the id of the last server turn that took it back. */
+  /** For each turn that was taken back, by its id: the id of the last turn of the server that took it back. */
   gone: ReadonlyMap<string, string>;
-  /** For each such server turn, by its id: the number of turns that it took back. */
+  /** For each of these turns of the server, by its id: the number of turns that it took back. */
   counts: ReadonlyMap<string, number>;
-  /** Opens the fold that contains an item, if there is one. */
+  /** Opens the fold that contains an item, if the item is in a fold. */
   unfold: (itemId: string) => void;
 }
 
@@ -39,7 +39,10 @@ export function useFoldedTurns(turns: readonly TurnView[], memory: RowMemory): F
   }, [gone, memory, opened, turns]);
 }
 
-/** The newest turn that a message of a person began and that was not taken back; undefined if there is none. */
+/**
+ * Returns the id of the newest turn that began with a person's message and was not taken back; undefined if there is
+ * none.
+ */
 export function lastTakeable(turns: readonly TurnView[]): string | undefined {
   const gone = takenBack(turns);
   return turns.findLast((turn) => !gone.has(turn.turnId) && turn.items.some(hasBegunTurn))?.turnId;
@@ -53,10 +56,10 @@ const isOpen = (by: string | undefined, open: ReadonlySet<string>): boolean =>
 
 const CountsContext = createContext<ReadonlyMap<string, number>>(new Map());
 
-/** Provides the number of turns that each server turn took back. */
+/** Provides, for each turn of the server, the number of turns that it took back. */
 export const TakenBackProvider = CountsContext.Provider;
 
-/** The button that shows or folds the turns above that a server turn has taken back. */
+/** A button that shows or folds the turns above it that a turn of the server has taken back. */
 export function TakenBackFold({ turnId }: { turnId: string }) {
   const count = useContext(CountsContext).get(turnId) ?? 0;
   if (count === 0) return null;

@@ -4,12 +4,15 @@ import { asksSomething, isAllowing } from './answering.ts';
 import { isForModel } from './model-text.ts';
 import { isQuestion } from './tool-words.ts';
 
-/** The state of a tool call: `waiting` for a permission, `rejected` (a question: skipped) by a person, `stopped` without a result. */
+/**
+ * The state of a tool call: `waiting` for a permission, `rejected` by a person (for a question: skipped), `stopped`
+ * without a result.
+ */
 export type ToolPhase = 'running' | 'waiting' | 'rejected' | 'done' | 'failed' | 'stopped';
 
 /**
- * The phase of a call. `turnEnded`: a call without a result in a finished turn was stopped, like a cancelled call.
- * `script`: the script that the call runs.
+ * Returns the phase of a call. `turnEnded` tells whether the turn is finished: a call without a result was then
+ * stopped, like a cancelled call. `script` is the script that the call runs.
  */
 export function toolPhase(
   call: ToolCallUpsert,
@@ -34,7 +37,7 @@ export function neverRan(call: ToolCallUpsert, approval?: ApprovalUpsert): boole
   return approval?.outcome?.outcome === 'cancelled' && !hasResult;
 }
 
-/** Whether a call changed nothing, so that its lines and files do not count. */
+/** Whether a call changed nothing, so that its lines and files are not counted. */
 export function isNotMade(phase: ToolPhase): boolean {
   return phase === 'rejected' || phase === 'stopped';
 }
@@ -47,7 +50,7 @@ function wasRejected(call: ToolCallUpsert, approval: ApprovalUpsert): boolean {
   return !isAllowing(approval, outcome.optionId);
 }
 
-/** When a call could start (ISO time), after the time that people took to answer. */
+/** Returns when a call could start (ISO time): after the time that people took to answer. */
 export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string | undefined {
   const { startedAt } = call;
   if (approval?.outcome === undefined || startedAt === undefined) return startedAt;
@@ -55,13 +58,13 @@ export function beganAt(call: ToolCallUpsert, approval?: ApprovalUpsert): string
   return Date.parse(answeredAt) > Date.parse(startedAt) ? answeredAt : startedAt;
 }
 
-/** Milliseconds from `began` to the end of a finished call. */
+/** Returns how long a finished call took, in ms: as its agent reports, or else from `began` to its end. */
 export function toolTook(call: ToolCallUpsert, began: string | undefined): number | undefined {
   if (call.status === 'create' || call.status === 'update') return undefined;
-  return between(began, call.sourceTimestamp);
+  return call.durationMs ?? between(began, call.sourceTimestamp);
 }
 
-/** Milliseconds during which at least one request waited for a person. */
+/** Returns the milliseconds during which at least one request waited for a person. */
 export function waitedFor(approvals: readonly ApprovalUpsert[]): number {
   const waits = approvals
     .filter(({ outcome, startedAt }) => outcome !== undefined && startedAt !== undefined)

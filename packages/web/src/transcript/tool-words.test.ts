@@ -9,7 +9,7 @@ import {
   notMadeWords,
 } from './tool-words.ts';
 
-it('a call that runs something shows its command', () => {
+it('a call that runs a command shows the command', () => {
   const call = tool('a', {
     kind: 'execute',
     toolName: 'Bash',
@@ -18,17 +18,17 @@ it('a call that runs something shows its command', () => {
   expect(toolWords(call)).toEqual({ verb: 'Run', subject: 'npm test' });
 });
 
-it('a script is named by its first line', () => {
+it('a script is shown by its first line', () => {
   const script = (code: unknown, toolName = 'run_script') =>
     tool('a', { toolName, kind: 'execute', title: 'Script', toolArguments: { code } });
   const words = { verb: 'Script', subject: 'const a = 1;' };
   expect(toolWords(script('\n  const  a = 1;\nreturn a;'))).toEqual(words);
-  // A model may pass anything as the code.
+  // A model may pass a value of any type as the code.
   expect(toolWords(script(1))).toEqual({ verb: 'Run', subject: 'Script' });
   expect(toolWords(script('1', 'other'))).toEqual({ verb: 'Run', subject: 'Script' });
 });
 
-it('a command given as a list of words is shown as a person would type it', () => {
+it('a command that is a list of words is shown as a person would type it', () => {
   const ran = (...command: string[]) => tool('a', { kind: 'execute', toolArguments: { command } });
   expect(commandOf(ran('/bin/bash', '-lc', 'echo hi | wc'))).toBe('echo hi | wc');
   expect(toolWords(ran('/bin/zsh', '-c', 'ls')).subject).toBe('ls');
@@ -44,18 +44,18 @@ it('if only the title contains the command, the title is shown, and not the comm
   expect(toolWords({ ...call, title: 'execute' }, '/code').subject).toBe('shop');
 });
 
-it('a file is named relative to its project', () => {
+it('the path of a file is shown relative to the file’s project', () => {
   const call = tool('a', { kind: 'read', locations: [{ path: '/code/shop/src/a.ts', line: 7 }] });
   expect(toolWords(call, '/code/shop')).toEqual({ verb: 'Read', subject: 'src/a.ts:7' });
   expect(toolWords(call, '/code/shopping').subject).toBe('/code/shop/src/a.ts:7');
 });
 
-it('a search is named by its pattern', () => {
+it('a search is shown by its pattern', () => {
   const toolArguments = { path: '/code/shop', pattern: 'loadConfig' };
   expect(toolWords(tool('a', { kind: 'search', toolArguments })).subject).toBe('loadConfig');
 });
 
-it('a tool of unknown kind is named by its title, else by its name', () => {
+it('a tool of unknown kind is shown by its title, or, if it has none, by its name', () => {
   const asks = tool('a', { toolName: 'AskUserQuestion', kind: 'other', title: 'Question' });
   expect(toolWords(asks)).toEqual({ verb: 'Question', subject: '' });
   expect(toolWords(tool('a', { toolName: 'TodoWrite' })).verb).toBe('TodoWrite');
@@ -63,7 +63,7 @@ it('a tool of unknown kind is named by its title, else by its name', () => {
   expect(toolWords(mcp).verb).toBe('github: create issue');
 });
 
-it('a title does not repeat the verb', () => {
+it('the title does not repeat the verb', () => {
   const call = tool('a', { kind: 'fetch', title: 'Fetch https://x.test' });
   expect(toolWords(call)).toEqual({ verb: 'Fetch', subject: 'https://x.test' });
 });
@@ -73,12 +73,12 @@ it.each([
   [{ query: 'news' }, 'Search the web for “news”', 'Search', 'news'],
   [{ url: 'https://x.test' }, 'Open https://x.test', 'Fetch', 'https://x.test'],
   [{ url: 'https://x.test', pattern: 'a' }, 'Find “a” in https://x.test', 'Search', 'a'],
-])('a web search with %j is named as such', (toolArguments, title, verb, subject) => {
+])('a web search with %j is shown as a web search', (toolArguments, title, verb, subject) => {
   const call = tool('a', { toolName: 'web_search', kind: 'fetch', title, toolArguments });
   expect(toolWords(call)).toEqual({ verb, subject });
 });
 
-it('a run of reads is one line', () => {
+it('a run of reads is shown in one line', () => {
   const read = tool('a', { kind: 'read' });
   const search = tool('b', { kind: 'search' });
   expect(readRunWords([read, { ...read }])).toBe('Read 2 files');
@@ -89,7 +89,7 @@ it('a run of reads is one line', () => {
   expect(readRunWords([read, { ...read, status: 'create' }])).toBe('Reading 2 files');
 });
 
-it('a subagent is named by its task', () => {
+it('a subagent is shown by its task', () => {
   const toolArguments = {
     subagent_type: 'Explore',
     description: 'find dates',
@@ -99,7 +99,7 @@ it('a subagent is named by its task', () => {
   expect(toolWords(call)).toEqual({ verb: 'Subagent', subject: 'find dates' });
 });
 
-it('calls that were not made are counted by kind', () => {
+it('calls that were not made are counted, by kind', () => {
   const edit = tool('a', { kind: 'edit' });
   const run = tool('b', { kind: 'execute' });
   expect(notMadeWords([edit, edit, edit])).toBe('3 edits skipped');

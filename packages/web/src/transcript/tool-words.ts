@@ -2,7 +2,7 @@ import type { ShownCall, ToolCallUpsert } from '@liminal/protocol';
 import { count } from '../words/amounts.ts';
 import { shortPath } from '../words/paths.ts';
 
-/** The texts for a tool call in one line: its kind, its subject, and its outcome. */
+/** The texts that show a tool call in one line: its kind, its subject, and its outcome. */
 export interface ToolWords {
   verb: string;
   subject: string;
@@ -21,7 +21,7 @@ const verbs: Record<NonNullable<ToolCallUpsert['kind']>, string> = {
   other: '',
 };
 
-/** Arguments that name a call's subject, the most specific first. */
+/** The arguments that can be a call's subject, the most specific first. */
 const subjectArguments = [
   'command',
   'file_path',
@@ -37,7 +37,7 @@ const subjectArguments = [
   'name',
 ];
 
-/** Arguments that name a search's subject: the pattern, not the place. */
+/** The arguments that can be a search's subject: what is searched for, not where. */
 const sought = ['pattern', 'query'];
 
 export function toolWords(call: ShownCall, folder?: string): ToolWords {
@@ -50,7 +50,7 @@ export function toolWords(call: ShownCall, folder?: string): ToolWords {
   return { verb, subject: oneLine(subjectOf(call, verb, folder)) };
 }
 
-/** Whether a call searches the web, or a page, rather than fetches one. */
+/** Whether a call searches the web, or searches in a page. A call that fetches a page does not. */
 function searchesWeb({ kind, toolName, toolArguments }: ShownCall): boolean {
   const { pattern, query, url } = toolArguments;
   if (kind !== 'fetch') return false;
@@ -59,7 +59,10 @@ function searchesWeb({ kind, toolName, toolArguments }: ShownCall): boolean {
   );
 }
 
-/** The command that a call runs; undefined if it names none. Some agents pass the command as a list of words. */
+/**
+ * Returns the command that a call runs; undefined if the call contains none. Some agents pass the command as a list of
+ * words.
+ */
 export function commandOf(call: ShownCall): string | undefined {
   const { kind, toolArguments } = call;
   const { command } = toolArguments;
@@ -69,7 +72,7 @@ export function commandOf(call: ShownCall): string | undefined {
   return scriptIn(command) ?? command.map((word) => quoted(wordOf(word))).join(' ');
 }
 
-/** The argument values that `commandOf` shows, and the words of a list. */
+/** Returns the values of the arguments that `commandOf` shows, and, for a list, its words. */
 export function commandWords(call: ShownCall): unknown[] {
   const { command } = call.toolArguments;
   if (commandOf(call) === undefined) return [];
@@ -78,7 +81,7 @@ export function commandWords(call: ShownCall): unknown[] {
   return script === undefined ? command : [script];
 }
 
-/** The script in a list of words that runs a shell. */
+/** Returns the script in a list of words that runs a shell. */
 function scriptIn(words: readonly unknown[]): string | undefined {
   const [shell, flag, script] = words.map(wordOf);
   const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(shell ?? '') && /^-\w*c$/.test(flag ?? '');
@@ -87,7 +90,7 @@ function scriptIn(words: readonly unknown[]): string | undefined {
 
 const wordOf = (word: unknown): string => (typeof word === 'string' ? word : JSON.stringify(word));
 
-/** The JavaScript of a call that runs a script; undefined for others. */
+/** Returns the JavaScript of a call that runs a script; undefined for other calls. */
 export function codeOf({ toolName, toolArguments }: ShownCall): string | undefined {
   const { code } = toolArguments;
   return (toolName === 'run_script' || toolName === 'script') && isNonBlank(code)
@@ -97,7 +100,7 @@ export function codeOf({ toolName, toolArguments }: ShownCall): string | undefin
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
-/** Quotes a word as a person would type it in a shell. */
+/** Quotes a word in the way in which a person would type it in a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -109,7 +112,7 @@ export function isSubagent(call: ShownCall): boolean {
   );
 }
 
-/** Whether the call asks people a question, and not for a permission. */
+/** Whether the call asks people a question, and does not ask for a permission. */
 export function isQuestion(call: ShownCall): boolean {
   return call.toolName === 'AskUserQuestion';
 }
@@ -119,7 +122,7 @@ function subagentTask({ toolArguments, title }: ShownCall): string {
   return [description, title, prompt].find((text) => isNonBlank(text)) ?? '';
 }
 
-/** The arguments that the subject does not show. */
+/** Returns the arguments that the subject does not show. */
 export function otherArguments(call: ToolCallUpsert, folder?: string): [string, unknown][] {
   const { subject } = toolWords(call, folder);
   const isSubject = (value: unknown) =>
@@ -131,12 +134,12 @@ export function otherArguments(call: ToolCallUpsert, folder?: string): [string, 
   );
 }
 
-/** The name of a tool of unknown kind: the title if there is one, since it is more specific. */
+/** Returns the name of a tool of unknown kind: the title if there is one, since the title is more specific. */
 function toolDisplayName({ title, toolName }: ShownCall): string {
   return toolName.startsWith('mcp__') ? toolLabel(toolName) : (title ?? toolName);
 }
 
-/** Turns `mcp__github__create_issue` into `github: create issue`. */
+/** Converts `mcp__github__create_issue` to `github: create issue`. */
 function toolLabel(name: string): string {
   const mcp = /^mcp__(.(?:(?!__).)*)__(.+)$/.exec(name);
   return mcp ? `${mcp[1]}: ${mcp[2]?.replaceAll('_', ' ')}` : name;
@@ -155,7 +158,7 @@ function subjectOf(call: ShownCall, verb: string, folder: string | undefined): s
     .map((key) => call.toolArguments[key])
     .find((value) => isNonBlank(value));
   if (named !== undefined) return isPath(named) ? shortPath(named, folder) : named;
-  // A command's location is only its folder, so its title is better.
+  // The location of a command is only a folder, so its title is better.
   const isTitled =
     call.kind === 'execute' && isNonBlank(call.title) && call.title !== call.toolName;
   if (location !== undefined && !isTitled) return shortPath(location.path, folder);
@@ -182,13 +185,13 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The text for a call that was not made, with the reason: `Not run: stopped`. */
+/** Returns the text for a call that was not made, with the reason: `Not run: stopped`. */
 export function notMadeReason(call: ToolCallUpsert, why: string): string {
   const what = isEdit(call) ? 'Not made' : call.kind === 'execute' ? 'Not run' : 'Not done';
   return `${what}: ${why}`;
 }
 
-/** One line for calls that were not made: `30 edits skipped`. */
+/** Returns one line for calls that were not made: `30 edits skipped`. */
 export function notMadeWords(calls: readonly ToolCallUpsert[]): string {
   const { length } = calls;
   if (calls.every((call) => isEdit(call))) return `${count(length, 'edit')} skipped`;
@@ -200,7 +203,7 @@ function isEdit({ kind }: ToolCallUpsert): boolean {
   return kind === 'edit' || kind === 'delete' || kind === 'move';
 }
 
-/** The key by which the files of calls are counted; a call without a file counts as one file. */
+/** Returns the key by which the files of calls are counted. A call without a file counts as one file. */
 function fileKey(call: ToolCallUpsert): unknown {
   const { locations, toolArguments } = call;
   const { file_path: filePath, path } = toolArguments;
@@ -208,7 +211,7 @@ function fileKey(call: ToolCallUpsert): unknown {
   return named ?? call;
 }
 
-/** One line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
+/** Returns one line for a run of reads: `Read 3 files`, `Searched 2 times`, `Read 3 files, 1 search`. */
 export function readRunWords(calls: readonly ToolCallUpsert[]): string {
   const searches = calls.filter((call) => call.kind === 'search').length;
   const reads = new Set(calls.filter(({ kind }) => kind !== 'search').map(fileKey)).size;

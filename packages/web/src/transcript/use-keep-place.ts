@@ -1,11 +1,14 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 
-/** The first visible row, with its position. */
+/** The first visible row, with the place where it belongs. */
 interface FirstVisibleRow {
   row: string;
-  /** The row's distance from the top of the content (px). */
+  /** The distance from the top of the content at which the row belongs (px). */
   top: number;
 }
+
+/** Smaller moves (px) stay until they add up: the browser rounds positions, and each correction costs time. */
+const least = 1;
 
 /**
  * Keeps the visible text in place when something above it changes. Not all browsers keep the text in place, and no
@@ -27,26 +30,37 @@ export function useKeepPlace(
     const element = scroller.current;
     const inner = column.current;
     if (element === null || inner === null || sticks) return undefined;
-    const note = () => {
-      if (element.clientHeight > 0) read.current = firstSeen(element, inner);
+    /** Notes the first visible row, which is `rest` px below the place where it belongs. */
+    const note = (rest: number) => {
+      const seen = firstSeen(element, inner);
+      // A larger rest is not a rounding error: the row stays where it is.
+      const top = Math.abs(rest) < least ? rest : 0;
+      read.current = seen && { ...seen, top: seen.top - top };
+    };
+    /** How far (px) the noted row is below the place where it belongs, with its element. */
+    const look = () => {
+      const { current: noted } = read;
+      const row = noted && findRow(inner, noted.row);
+      if (noted === undefined || row === undefined) return { moved: 0 };
+      return { row, moved: rowTop(element, row) - noted.top };
     };
     settle.current = () => {
-      // While the page follows the end, it scrolls itself; two scrolls in one frame would undo each other.
-      if (isFollowing()) return;
-      const row = read.current && findRow(inner, read.current.row);
-      if (read.current !== undefined && row !== undefined && element.clientHeight > 0) {
-        const moved = rowTop(element, row) - read.current.top;
-        if (Math.abs(moved) >= 1) undoMove(element, row, moved);
-      }
-      note();
+      // While the page follows the end, `useStickToEnd` scrolls; two scrolls in one frame would undo each other.
+      if (isFollowing() || element.clientHeight === 0) return;
+      const { row, moved } = look();
+      if (row !== undefined && Math.abs(moved) >= least) note(undoMove(element, row, moved));
+      else note(moved);
     };
-    note();
+    const onScroll = () => {
+      if (element.clientHeight > 0) note(look().moved);
+    };
+    onScroll();
     const sizes = new ResizeObserver(() => settle.current());
     sizes.observe(inner);
-    element.addEventListener('scroll', note, { passive: true });
+    element.addEventListener('scroll', onScroll, { passive: true });
     return () => {
       sizes.disconnect();
-      element.removeEventListener('scroll', note);
+      element.removeEventListener('scroll', onScroll);
       settle.current = () => {};
       read.current = undefined;
     };
@@ -55,20 +69,24 @@ export function useKeepPlace(
   useLayoutEffect(() => settle.current());
 }
 
-function undoMove(element: HTMLElement, row: HTMLElement, moved: number): void {
+/** Undoes a move of a row. Returns how far (px) the row is then still below its place. */
+function undoMove(element: HTMLElement, row: HTMLElement, moved: number): number {
   const gap = gapAbove(element, row);
   const likely = Number(gap?.dataset['gap']);
-  const height = (gap?.offsetHeight ?? 0) - moved;
-  // Resize a gap only while its height stays near the likely height of its rows; otherwise the reader would notice when
-  // scrolling there.
+  // Not `offsetHeight`, which is a whole number: the differences of many rows would add up.
+  const height = (gap?.getBoundingClientRect().height ?? 0) - moved;
+  // Resize a gap only while its height stays near the likely height of its rows. Otherwise, a reader who scrolls there
+  // would notice the wrong height.
   if (gap !== undefined && height > likely / 2 && height < likely * 2) {
     gap.style.height = `${height}px`;
-  } else {
-    element.scrollTop += moved;
+    return 0;
   }
+  const before = element.scrollTop;
+  element.scrollTop += moved;
+  return moved - (element.scrollTop - before);
 }
 
-/** The nearest gap before a row. */
+/** Returns the nearest gap before a row. */
 function gapAbove(element: HTMLElement, row: HTMLElement): HTMLElement | undefined {
   const gaps = [...element.querySelectorAll<HTMLElement>('[data-gap]')];
   return gaps.findLast(

@@ -4,16 +4,19 @@ import { followsEnd, type ScrollPosition } from './stick-to-end.ts';
 interface Stick {
   scroller: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
-  /** Whether the page follows new content. */
+  /** Whether the page follows new content at the end. */
   sticks: boolean;
   toEnd: () => void;
-  /** Stops following, because the page scrolls to another place. */
+  /** Stops following the end, because the page scrolls to another position. */
   leaveEnd: () => void;
-  /** The value that `sticks` will have after the next rendering. */
+  /** Returns the value that `sticks` will have after the next rendering. */
   isFollowing: () => boolean;
 }
 
-/** Follows the end of growing content while the reader is there, and keeps the reader's place across tab switches. */
+/**
+ * Follows the end of growing content while the reader is there, and keeps the reader's scroll position when another tab
+ * is shown.
+ */
 export function useStickToEnd(): Stick {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -29,15 +32,15 @@ export function useStickToEnd(): Stick {
     anchor(element, true);
   }, []);
 
-  // A hidden tab's scroller loses its place.
+  // The scrolling element of a hidden tab loses its position.
   useLayoutEffect(() => {
     if (last.current.sticks) toEnd();
     else if (scroller.current !== null) scroller.current.scrollTop = last.current.top;
   }, [toEnd]);
 
   /**
-   * Reads the reader's scroll position. Called before anything is moved, since the browser's event arrives a frame
-   * later.
+   * Reads the reader's scroll position. This is called before anything is moved, since the browser's event arrives a
+   * frame later.
    */
   const look = useCallback(() => {
     const element = scroller.current;
@@ -54,7 +57,8 @@ export function useStickToEnd(): Stick {
     if (last.current.sticks && scroller.current?.clientHeight) toEnd();
   }, [look, toEnd]);
 
-  // Scroll in the same animation frame in which the content is rendered: otherwise the content visibly moves first.
+  // Scroll in the same animation frame in which the content is rendered. Otherwise, the content would visibly move
+  // first.
   useLayoutEffect(follow);
 
   const leaveEnd = useCallback(() => {
@@ -86,7 +90,7 @@ export function useStickToEnd(): Stick {
 
 /**
  * Turns the browser's scroll anchoring off while the page follows the end. With anchoring, the browser would scroll
- * down when something is added above, which hides a scroll of the reader.
+ * down when something is added above, and the page would not notice that the reader has scrolled up.
  */
 function anchor(element: HTMLElement, sticks: boolean): void {
   const anchored = sticks ? 'none' : 'auto';

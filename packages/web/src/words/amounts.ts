@@ -1,4 +1,4 @@
-/** A count of tokens in few characters: `840`, `1.2k`, `18k`, `1.2M`. */
+/** Formats a count of tokens in few characters: `840`, `1.2k`, `18k`, `1.2M`. */
 export function tokens(count: number): string {
   if (count < 1000) return String(Math.round(count));
   if (count < 999_500) return `${scaled(count / 1000)}k`;
@@ -9,13 +9,13 @@ function scaled(value: number): string {
   return value < 9.95 ? String(Number(value.toFixed(1))) : String(Math.round(value));
 }
 
-/** US dollars: usually cents, more digits for less than one. */
+/** Formats US dollars, usually with cents; amounts below one dollar have more digits. */
 export function dollars(amount: number): string {
   if (amount > 0 && amount < 0.005) return '< $0.01';
   return `$${amount.toFixed(2)}`;
 }
 
-/** A size in bytes: `840 bytes`, `1.2 KB`, `18 MB`. */
+/** Formats a size in bytes: `840 bytes`, `1.2 KB`, `18 MB`. */
 export function bytes(size: number): string {
   const units = ['KB', 'MB', 'GB', 'TB'];
   if (size < 1000) return count(size, 'byte');

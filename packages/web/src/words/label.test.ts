@@ -15,7 +15,7 @@ it.each([
   [`${'x'.repeat(298)}😀😀`, `${'x'.repeat(298)}…`],
   [' '.repeat(1_000_000), '…'],
   ['\u202E'.repeat(1_000_000), `${'‹U+202E›'.repeat(37)}‹U+…`],
-])('a label of %j', (text, label) => {
+])('labelOf returns the expected label for %j', (text, label) => {
   expect(labelOf(text)).toBe(label);
 });
 
@@ -25,7 +25,7 @@ it.each([
   ['a\u202Egpj.exe', 'a‹U+202E›gpj.exe'],
   [`${'x'.repeat(200)}.tar.gz`, `${'x'.repeat(59)}…${'x'.repeat(13)}.tar.gz`],
   ['', 'file'],
-])('a download of %j', (name, saved) => {
+])('fileNameOf returns a safe file name for %j', (name, saved) => {
   expect(fileNameOf(name)).toBe(saved);
 });
 
@@ -36,11 +36,14 @@ it.each([
   ['a\u202Ecba\u202C\u2067x\u2069', 'acbax'],
   ['👨‍👩‍👧, می‌خواهم, \u00AD', '👨‍👩‍👧, می‌خواهم, \u00AD'],
   ['x'.repeat(100_000), 'x'.repeat(100_000)],
-])('a copy of %j', (text, pasted) => {
-  expect(pastedOf(text)).toBe(pasted);
-});
+])(
+  'pastedOf returns %j without characters that have an effect when they are pasted',
+  (text, pasted) => {
+    expect(pastedOf(text)).toBe(pasted);
+  },
+);
 
-it('the window and announcements name a session by its label', () => {
+it('the title of the window and announcements contain the label of a session', () => {
   const title = `Fix\u202E\n${'x'.repeat(500)}`;
   expect(documentTitle(title, 'idle', 0)).toMatch(/^Fix‹U\+202E› x{280,}… – Liminal$/);
   const session = { sessionId: 's', state: 'waiting', title } as never;

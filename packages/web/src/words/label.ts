@@ -1,11 +1,12 @@
 import { markHidden } from '@liminal/protocol';
 
-/** Most characters of a label. The page itself shows longer texts in full. */
+/** The most characters of a label. The page itself shows longer texts completely. */
 const most = 300;
 
 /**
- * A text for places that the page does not lay out: the window's title, tooltips, accessible names and announcements.
- * One line, at most 300 characters, with hidden characters shown as their code points. Use it for all text from agents.
+ * Returns a text for places that the page does not lay out: the window's title, tooltips, accessible names and
+ * announcements. The text is one line of at most 300 characters, in which hidden characters are shown as their code
+ * points. Use this function for all texts from agents.
  */
 export function labelOf(text: string): string {
   const line = text
@@ -14,14 +15,14 @@ export function labelOf(text: string): string {
     .trim();
   const shown = markHidden(line);
   if (shown.length <= most && text.length <= 2 * most) return shown;
-  // Remove half of a surrogate pair at the end.
+  // If the text now ends with half of a surrogate pair, remove that half.
   return `${shown.slice(0, most - 1).replace(/\p{Cs}$/u, '')}…`;
 }
 
-/** Most characters of a downloaded file's name; file systems allow 255 bytes. */
+/** The most characters of a downloaded file's name. File systems allow 255 bytes. */
 const longestName = 80;
 
-/** A name for a downloaded file: a label that keeps the extension. */
+/** Returns a name for a downloaded file: a label that keeps the file's extension. */
 export function fileNameOf(name: string): string {
   const shown = markHidden(name.replaceAll(/[\s/\\]+/g, ' ').trim());
   if (shown.length <= longestName) return shown || 'file';
@@ -30,8 +31,8 @@ export function fileNameOf(name: string): string {
 }
 
 /**
- * The whole text for the clipboard, without characters that have an effect when pasted: control characters, which a
- * terminal obeys, and marks that change the writing direction.
+ * Returns the whole text for the clipboard, without characters that have an effect when they are pasted: control
+ * characters, which a terminal obeys, and marks that change the writing direction.
  */
 export function pastedOf(text: string): string {
   return text

@@ -1,4 +1,4 @@
-/** A duration in short: `0.2 s`, `6 s`, `2 min 5 s`, `1 h 4 min`. Takes milliseconds. */
+/** Formats a duration in short: `0.2 s`, `6 s`, `2 min 5 s`, `1 h 4 min`. The duration is in milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
@@ -13,7 +13,10 @@ function parts(big: number, bigUnit: string, small: number, smallUnit: string): 
   return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
 }
 
-/** The time since a moment, in short: `now`, `5 min`, `2 h`, `3 d`, then the date. Takes an ISO time. */
+/**
+ * Formats the time since a moment in short: `now`, `5 min`, `2 h`, `3 d`, and for older moments the date. The moment is
+ * an ISO time.
+ */
 export function ago(iso: string, now: number): string {
   const minutes = Math.floor((now - Date.parse(iso)) / 60_000);
   if (Number.isNaN(minutes)) return '';
@@ -24,7 +27,10 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
 }
 
-/** A moment near now, in the reader's time zone: `at 18:20`, `on Tue 24 Nov, 18:20`. Takes an ISO time. */
+/**
+ * Formats a moment that is near now, in the reader's time zone: `at 18:20`, `on Tue 24 Nov, 18:20`. The moment is an
+ * ISO time.
+ */
 export function moment(iso: string, now: number): string {
   const when = new Date(iso);
   if (Number.isNaN(when.getTime())) return '';
@@ -34,7 +40,7 @@ export function moment(iso: string, now: number): string {
   return `on ${when.toLocaleDateString(undefined, day)}, ${time}`;
 }
 
-/** Milliseconds from one ISO time to another; undefined unless both are times. */
+/** Returns the milliseconds from one ISO time to another; undefined if one of them is not a time. */
 export function between(start: string | undefined, end: string): number | undefined {
   if (start === undefined) return undefined;
   const ms = Date.parse(end) - Date.parse(start);

@@ -12,7 +12,7 @@ it.each([
   [60_000, '1 min'],
   [125_000, '2 min 5 s'],
   [3_840_000, '1 h 4 min'],
-])('%d ms is %s', (ms, words) => {
+])('a duration of %d ms is shown as %s', (ms, words) => {
   expect(duration(ms)).toBe(words);
 });
 
@@ -22,7 +22,7 @@ it.each([
   ['2026-01-01T10:00:00Z', '2 h'],
   ['2025-12-30T12:00:00Z', '2 d'],
   ['not a time', ''],
-])('%s is %s ago', (iso, words) => {
+])('the time since %s is shown as “%s”', (iso, words) => {
   expect(ago(iso, Date.parse('2026-01-01T12:00:00Z'))).toBe(words);
 });
 
@@ -37,11 +37,11 @@ it.each([
   [18_300, '18k'],
   [200_000, '200k'],
   [1_200_000, '1.2M'],
-])('%d tokens are %s', (amount, words) => {
+])('a count of %d tokens is shown as %s', (amount, words) => {
   expect(tokens(amount)).toBe(words);
 });
 
-it('money has cents', () => {
+it('an amount of money is shown with cents', () => {
   expect([dollars(0), dollars(0.001), dollars(0.04), dollars(12)]).toEqual([
     '$0.00',
     '< $0.01',
@@ -57,15 +57,15 @@ it.each([
   [1234, '1.2 KB'],
   [2_097_152, '2.1 MB'],
   [53_687_091_200, '54 GB'],
-])('a size of %d is %s', (size, words) => {
+])('a size of %d bytes is shown as %s', (size, words) => {
   expect(bytes(size)).toBe(words);
 });
 
-it('a count of one has a singular noun', () => {
+it('the noun after a count of one is singular', () => {
   expect([count(1, 'file'), count(3, 'file')]).toEqual(['1 file', '3 files']);
 });
 
-it('a path is shown relative to its project or its home', () => {
+it('a path is shown relative to its project’s folder or to the home folder', () => {
   expect(shortPath('/code/shop/a.ts', '/code/shop')).toBe('a.ts');
   expect(shortPath('/home/ann/code')).toBe('~/code');
   expect(shortPath('/Users/ann')).toBe('~');

@@ -16,7 +16,7 @@ import {
 } from './scene.ts';
 import { check, press, tabTo, take, write, type Way } from './ways.ts';
 
-/** On a phone the sidebar is a drawer. */
+/** On a phone, the sidebar is a drawer. */
 async function toSidebar(page: Page, way: Way): Promise<void> {
   if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();
 }

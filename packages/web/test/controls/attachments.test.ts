@@ -10,7 +10,7 @@ const picture = png(60, 40);
 const card = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Attached' }).getByRole('listitem').filter({ hasText: name });
 
-/** A message with an image and a file, in the conversation and in the queue. */
+/** Shows a message with an image and a file, in the conversation and in the queue. */
 function withFiles(stage: Stage): void {
   const uri = stage.storeBlob(picture, 'image/png');
   const notes = stage.storeBlob(Buffer.from('# Notes'), 'text/markdown');

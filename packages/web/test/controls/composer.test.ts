@@ -56,7 +56,7 @@ tryControls([
         name: 'the button that leads to the field',
         find: button('Skip to message'),
         effect: (page) => field(page).and(page.locator(':focus')).waitFor(),
-        // A mouse cannot reach the button, because it is visible only with the focus.
+        // A mouse cannot reach the button, because the button is visible only while it has the focus.
         only: ['keyboard'],
       },
       {
@@ -262,7 +262,7 @@ tryControls([
         name: 'Try now',
         find: button('Try now'),
         use: async (page, control, way) => {
-          // Until the button is pressed, the page's own retries must fail.
+          // Until the button is pressed, all attempts that the page makes by itself must fail.
           await control.evaluate((element) => {
             const isBack = () => document.body.setAttribute('data-back', '');
             element.addEventListener('click', isBack, { capture: true });

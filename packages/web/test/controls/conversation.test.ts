@@ -147,7 +147,7 @@ tryControls([
             .locator('..')
             .evaluate((e) => e.scrollTo(0, 0));
           if (way !== 'keyboard') return press(page, control, way);
-          // A person who tabs through the conversation reaches its end, and the message field is below it.
+          // A person who moves through the conversation with Tab reaches its end, and the message field is after it.
           await field(page).focus();
           await page.keyboard.press('Shift+Tab');
           await expect.poll(() => control.evaluate((e) => e === document.activeElement)).toBe(true);

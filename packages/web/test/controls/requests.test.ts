@@ -22,7 +22,7 @@ const options: ApprovalUpsert['options'] = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once', takesNote: true },
 ];
 
-/** Two waiting calls, with the other parts of an approval. */
+/** Shows two waiting calls, with the other parts of an approval. */
 const waiting =
   (rest: Partial<ApprovalUpsert> = {}): Scene['set'] =>
   (stage) => {
@@ -31,12 +31,12 @@ const waiting =
       approval(`p-${command}`, { callId: command, title: `Run ${command}`, options, ...rest }),
     ]);
     stage.history = { ...past, entries: [...past.entries, ...calls], turns: [turn('t1')] };
-    // The server refuses every answer, so that the requests still wait after it.
+    // The server refuses every answer, so that the requests still wait after an answer.
     stage.refuse = (path) =>
       path.includes('/approval/') ? { code: 'NOT_NOW', message: 'Not now.' } : undefined;
   };
 
-/** Presses a focused button by key only after there was time to read the request. */
+/** Presses a focused button by key, but only when there was time to read the request. */
 const answer: Scene['controls'][number]['use'] = async (page, control, way, stage) => {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);
@@ -197,7 +197,7 @@ tryControls([
           await inDock('Allow')(page).click();
         },
         effect: filled({ region: 'c' }),
-        // The list that a click opens is the browser's own, outside the page.
+        // A click opens the browser's own list, which is outside the page.
         only: ['keyboard'],
       },
       {
@@ -247,7 +247,7 @@ tryControls([
           find: button('Edit'),
           effect: async (page) => {
             await gone(message(page));
-            expect(await field(page).inputValue()).toBe('Do it');
+            await expect.poll(() => field(page).inputValue()).toBe('Do it');
           },
         },
         { name: 'Delete', find: button('Delete'), effect: (page) => gone(message(page)) },

@@ -5,14 +5,14 @@ import { message, turn } from '../items.ts';
 import { openStage, type Stage, stage } from '../stage.ts';
 import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 
-/** A state of the page, and the controls in it. */
+/** A state of the page, and the controls that the page shows in this state. */
 export interface Scene {
   name: string;
   /** Prepares the stage before the page opens. */
   set?: (stage: Stage) => void;
-  /** Brings the page from the session view to the state whose controls are tried. */
+  /** Brings the page from the session view into the scene's state. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
-  /** Returns to the state after a control. Default: `go`. */
+  /** Brings the page back into this state after a control was used. Default: `go`. */
   back?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;
   controls: Control[];
 }
@@ -20,31 +20,32 @@ export interface Scene {
 export interface Control {
   name: string;
   find: (page: Page) => Locator;
-  /** Uses the control. Default: a press. */
+  /** Uses the control. By default, presses it. */
   use?: (page: Page, control: Locator, way: Way, stage: Stage) => Promise<unknown>;
   /** Resolves when the control has had its effect. */
   effect: (page: Page, stage: Stage) => Promise<unknown>;
   /**
-   * Undoes effects that would disturb the next control on the same page. Open layers need not be closed here: they
-   * are closed in any case.
+   * Undoes effects that would disturb the next control on the same page. Open layers need not be closed here, because
+   * they are always closed.
    */
   undo?: (page: Page) => Promise<unknown>;
-  /** Whether the effect cannot be undone: no other control is tried on the page afterwards. */
+  /** Whether the effect cannot be undone. No other control is then tried on the same page. */
   spoils?: boolean;
-  /** The ways in which the control can be used, if not in all. */
+  /** The ways in which the control can be used, if it cannot be used in all ways. */
   only?: Way[];
 }
 
-/** A control, and the way to use it. */
+/** A control, and the way in which it is used. */
 interface Try {
   control: Control;
   way: Way;
 }
 
 /**
- * Uses every control of the scenes. In long runs, each control is used by mouse, by keyboard and by touch, on a page
- * of its own. In short runs, mouse and keyboard take turns, touch is used only for controls that only phones have,
- * and controls that do not disturb one another share a page. Fails if a control has no entry in its scene.
+ * Uses every control of the scenes. In long runs, each control is used by mouse, by keyboard and by touch, each time on
+ * a page of its own. In short runs, mouse and keyboard alternate, touch is used only for controls that only phones
+ * have, and controls that do not disturb each other share a page. The test fails if the page shows a control that its
+ * scene does not list.
  */
 export function tryControls(scenes: readonly Scene[]): void {
   openStage();
@@ -88,7 +89,7 @@ export function tryControls(scenes: readonly Scene[]): void {
       }
     };
 
-    /** The ways by which the scene must still be searched for controls without an entry. */
+    /** The ways in which the scene must still be searched for controls that it does not list. */
     const unseen = new Set<Way>(['mouse', 'touch']);
     for (const tries of visits(scene.controls)) {
       const seen = tries[0]?.way === 'touch' ? 'touch' : 'mouse';
@@ -101,14 +102,17 @@ export function tryControls(scenes: readonly Scene[]): void {
       });
     }
 
-    // If nothing is tried by touch, a phone shows the same controls as a wide window.
-    testAtLength.each([...unseen])('there is no other control (%s)', async (way) => {
-      await expect(findNoOther(await visit(way))).resolves.not.toThrow();
-    });
+    // If no control is tried by touch, a phone shows the same controls as a wide window.
+    testAtLength.each([...unseen])(
+      'the page shows no control that the scene does not list (%s)',
+      async (way) => {
+        await expect(findNoOther(await visit(way))).resolves.not.toThrow();
+      },
+    );
   });
 }
 
-/** The tries of each page. */
+/** The controls that are used on each page, with the ways in which they are used. */
 function visits(controls: readonly Control[]): Try[][] {
   const tries = controls.flatMap((control, index) => {
     const { only = [...ways] } = control;
@@ -129,7 +133,7 @@ function visits(controls: readonly Control[]): Try[][] {
   });
 }
 
-/** Closes every dialog, menu and list, and every page that a link has opened in front. */
+/** Closes every dialog, menu and list, and every page that a link has opened in front of this page. */
 async function closeAll(page: Page): Promise<void> {
   for (const other of page.context().pages()) if (other !== page) await other.close();
   const open = page
@@ -144,7 +148,7 @@ async function closeAll(page: Page): Promise<void> {
     .toBe(0);
 }
 
-/** Controls around every scene; each is tried in one scene. */
+/** The controls around every scene. Each is tried in only one scene. */
 const frame: ((page: Page) => Locator)[] = [
   (page) => sidebar(page).locator('a, button, input'),
   (page) => page.getByRole('banner').locator('a, button'),
@@ -176,7 +180,7 @@ export const sidebar = (page: Page) =>
 export const gone = (locator: Locator) => locator.waitFor({ state: 'detached' });
 export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
-/** Whether a control that opens something is open. */
+/** Returns whether a control that opens something is open. */
 export const isOpen = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name, expanded: true }).first().waitFor();
 
@@ -190,7 +194,7 @@ export const asked =
       .poll(() => stage.requests.filter((one) => one.method === method && path.test(one.path)))
       .toContainEqual(body === undefined ? expect.anything() : expect.objectContaining({ body }));
 
-/** Adds a second session, and more sessions in its project than are shown at first. */
+/** Adds a second session, and in its project more sessions than the page shows at first. */
 export function withOthers(stage: Stage): void {
   stage.history = past;
   const { session } = stage.info;

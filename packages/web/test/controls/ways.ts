@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 
-/** How people use a control. */
+/** The ways in which people use a control. */
 export const ways = ['mouse', 'keyboard', 'touch'] as const;
 export type Way = (typeof ways)[number];
 
@@ -10,7 +10,7 @@ export const phone: BrowserContextOptions = {
   isMobile: true,
 };
 
-/** Presses a control: by a click, by a tap, or by going there with Tab and pressing Enter. */
+/** Presses a control: by a click, by a tap, or by moving to it with Tab and pressing Enter. */
 export async function press(page: Page, control: Locator, way: Way): Promise<void> {
   if (way === 'mouse') await control.click();
   if (way === 'touch') await control.tap();
@@ -19,7 +19,7 @@ export async function press(page: Page, control: Locator, way: Way): Promise<voi
   await page.keyboard.press('Enter');
 }
 
-/** Checks a box or a radio button. The key is Space, since Enter sends the form. */
+/** Checks a box or a radio button. By keyboard, this function presses Space, since Enter sends the form. */
 export async function check(page: Page, control: Locator, way: Way): Promise<void> {
   if (way !== 'keyboard') return press(page, control, way);
   await tabTo(page, control);
@@ -34,7 +34,7 @@ export async function write(page: Page, field: Locator, way: Way, text: string):
   await page.keyboard.type(text);
 }
 
-/** Takes an option of an open list: by a click, by a tap, or by arrow keys and Enter. */
+/** Chooses an option of an open list: by a click, by a tap, or by arrow keys and Enter. */
 export async function take(page: Page, option: Locator, way: Way): Promise<void> {
   await option.waitFor();
   if (way !== 'keyboard') return press(page, option, way);
@@ -45,10 +45,13 @@ export async function take(page: Page, option: Locator, way: Way): Promise<void>
   throw new Error('The arrow keys do not reach this option.');
 }
 
-/** A limit: no page of ours needs so many key presses. */
+/** The most key presses. No page of ours needs so many. */
 const most = 80;
 
-/** Moves the focus to a control by the Tab key; inside a list that is one stop, by arrow keys. */
+/**
+ * Moves the focus to a control with the Tab key. If the control is in a list that is a single stop of the Tab key,
+ * moves inside the list with arrow keys.
+ */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
   const find = await finder(control);
   for (let step = 0; step < most; step += 1) {
@@ -61,8 +64,8 @@ export async function tabTo(page: Page, control: Locator): Promise<void> {
 }
 
 /**
- * Moves the focus inside a list by arrow keys. Ends early if something takes the focus out of the list, for example a
- * page that has just loaded.
+ * Moves the focus inside a list with arrow keys. Ends early if the focus leaves the list, for example because a page
+ * has just loaded.
  */
 async function arrowTo(page: Page, control: Locator): Promise<void> {
   const isInRow = await control.evaluate((element) => element.closest('header') !== null);
@@ -76,8 +79,8 @@ async function arrowTo(page: Page, control: Locator): Promise<void> {
 }
 
 /**
- * Returns a function that reports where the focus is, relative to a control. The control is located again only if the
- * page has replaced its element.
+ * Returns a function that reports where the focus is, relative to a control. The function looks the control up again
+ * only if the page has replaced the control's element.
  */
 async function finder(control: Locator) {
   const find = () => control.elementHandle();
@@ -93,8 +96,8 @@ async function finder(control: Locator) {
 type Place = 'here' | 'beside' | 'elsewhere';
 
 /**
- * Where the focus is. `beside`: the focus is on the entry of the control's list that Tab reaches. Undefined if the
- * control is no longer in the page.
+ * The position of the focus. `beside` means that the focus is on that entry of the control's list which Tab reaches.
+ * Undefined if the control is no longer in the page.
  */
 function placeOfFocus(control: Node): Place | undefined {
   const { activeElement } = document;
@@ -106,14 +109,14 @@ function placeOfFocus(control: Node): Place | undefined {
   return tabIndex < 0 && isEntry && list?.contains(activeElement) === true ? 'beside' : 'elsewhere';
 }
 
-/** Whether Enter takes this option: it has the focus, or the focused field points to it. */
+/** Returns whether Enter would choose this option: the option has the focus, or the focused field refers to it. */
 function isCurrent(option: Element): boolean {
   const { activeElement } = document;
   if (option === activeElement) return true;
   return option.id !== '' && activeElement?.getAttribute('aria-activedescendant') === option.id;
 }
 
-/** Elements that a person can use. */
+/** A selector for elements that a person can use. */
 const usable = [
   'button',
   'a[href]',
@@ -126,7 +129,7 @@ const usable = [
   ),
 ].join(', ');
 
-/** The HTML of the visible controls that none of `known` finds. */
+/** Returns the HTML of the visible controls that no locator in `known` finds. */
 export async function unknownControls(page: Page, known: readonly Locator[]): Promise<string[]> {
   for (const locator of known) {
     await locator.evaluateAll((found) => {
@@ -134,7 +137,7 @@ export async function unknownControls(page: Page, known: readonly Locator[]): Pr
     });
   }
   return page.locator(usable).evaluateAll((found) => {
-    // Controls behind an open dialog cannot be used.
+    // Controls behind an open dialog cannot be used, so they are left out.
     const front = [...document.querySelectorAll('dialog[open]')].at(-1);
     return found
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))

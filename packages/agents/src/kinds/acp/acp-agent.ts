@@ -1,3 +1,4 @@
+import { LruMap } from '@liminal/protocol';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -9,7 +10,6 @@ import { serveClient } from './client-side/serve.ts';
 import type { SessionClient } from './client-side/session-client.ts';
 import { EarlyUpdates } from './early-updates.ts';
 import { readAuthMethods, readRpcError, rpc, type AuthMethod } from './errors.ts';
-import { LruMap } from '../../base/lru-map.ts';
 import { isConversation } from './translate/conversation.ts';
 import { updateType } from './translate/fields.ts';
 import { loadSdk, type AcpSdk } from './sdk.ts';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query, RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
+  LruMap,
   isTerminal,
   type ApprovalAnswer,
   type ApprovalOutcome,
@@ -18,7 +19,6 @@ import {
 } from '@liminal/protocol';
 import { answerLocally } from '../../base/local-answer.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
-import { LruMap } from '../../base/lru-map.ts';
 import {
   commandsForbidden,
   runUserCommand,

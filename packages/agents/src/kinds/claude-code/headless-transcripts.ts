@@ -5,9 +5,8 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { headOf } from '@liminal/protocol';
+import { LruMap, headOf } from '@liminal/protocol';
 import { z } from 'zod';
-import { LruMap } from '../../base/lru-map.ts';
 import { parseLine } from '../../base/parse-line.ts';
 import type { StoredSession } from '../../contract/provider.ts';
 import { isSummaryText, messageText } from './translate/transcript.ts';

@@ -1,9 +1,9 @@
 /** The program `claude`: the user's own, or the one installed with Liminal. */
+import { LruMap } from '@liminal/protocol';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { findProgram } from '../../base/find-program.ts';
-import { LruMap } from '../../base/lru-map.ts';
 import { isAtLeast, programKey, versionOf } from '../../base/program-version.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,6 +1,7 @@
 /** The entries of a session's file in Claude Code's store, including abandoned branches. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { LineSplitter } from '@liminal/protocol';
 import { z } from 'zod';
 import { isSummaryText, messageText } from './translate/transcript.ts';
 import { findFile } from './transcript-marks.ts';
@@ -294,17 +295,12 @@ interface FileLine {
 }
 
 async function* readLines(path: string): AsyncGenerator<FileLine> {
-  let parts: Buffer[] = [];
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      parts.push(chunk.subarray(from, end));
-      yield { text: Buffer.concat(parts).toString(), isTerminated: true };
-      parts = [];
-      from = end + 1;
-    }
-    if (from < chunk.length) parts.push(chunk.subarray(from));
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const lines = new LineSplitter();
+  const chunks = createReadStream(path, { highWaterMark: 1024 * 1024 });
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    const text = decoder.decode(chunk, { stream: true });
+    for (const line of lines.push(text)) yield { text: line, isTerminated: true };
   }
-  if (parts.length > 0) yield { text: Buffer.concat(parts).toString(), isTerminated: false };
+  if (lines.rest !== '') yield { text: lines.rest, isTerminated: false };
 }

@@ -1,8 +1,9 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { LruMap } from '@liminal/protocol';
+import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LruMap } from '../../base/lru-map.ts';
+import { type GrowingFile, readAppendedLines } from '../../base/appended-lines.ts';
 
 const TranscriptLine = z.looseObject({
   type: z.string(),
@@ -24,10 +25,7 @@ const maxScans = 200;
 const maxSent = 1_000;
 const maxEntries = 1_000;
 
-interface Scan {
-  path: string;
-  /** How much of the file was read, in bytes. */
-  offset: number;
+interface Scan extends GrowingFile {
   /** The last entries by id: true if the entry belongs to a turn that this server sent. */
   own: LruMap<string, boolean>;
   /** The number of entries that other programs wrote. */
@@ -58,30 +56,15 @@ export class TranscriptMarks {
     if (path === undefined) return undefined;
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
-    let scan = this.#scans.get(sessionId);
+    const known = this.#scans.get(sessionId);
     // If the file has become shorter, it was rewritten: read it from the beginning.
-    if (!scan || size < scan.offset) {
-      scan = { path, offset: 0, own: new LruMap(maxEntries), foreign: 0, leaf: '' };
-    }
+    const scan =
+      known && size >= known.offset
+        ? known
+        : { path, offset: 0, own: new LruMap<string, boolean>(maxEntries), foreign: 0, leaf: '' };
     this.#scans.set(sessionId, scan);
-    if (size > scan.offset) await this.#readOn(scan, size);
+    await readAppendedLines(scan, size, (line) => this.#note(scan, line));
     return `${scan.foreign}:${scan.leaf}`;
-  }
-
-  async #readOn(scan: Scan, size: number): Promise<void> {
-    const file = await open(scan.path);
-    try {
-      const { buffer, bytesRead } = await file.read({
-        buffer: Buffer.alloc(size - scan.offset),
-        position: scan.offset,
-      });
-      // Leave the text after the last line end for the next call: it is still being written.
-      const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
-      scan.offset += end;
-      for (const line of buffer.toString('utf8', 0, end).split('\n')) this.#note(scan, line);
-    } finally {
-      await file.close();
-    }
   }
 
   #note(scan: Scan, text: string): void {

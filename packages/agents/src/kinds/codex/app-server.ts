@@ -51,7 +51,7 @@ export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, PendingRequest>();
   readonly #life = new Lifetime();
-  /** The sessions' threads by id. The id of a task's thread maps to the session's thread that started the task. */
+  /** The sessions' threads by id. The id of a task's thread maps to the thread of the session that started the task. */
   readonly #threads = new Map<unknown, HostedThread>();
   /** Callbacks for closed threads, by thread id. */
   readonly #closing = new Map<string, () => void>();

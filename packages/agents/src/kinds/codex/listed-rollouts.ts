@@ -1,8 +1,8 @@
 /** Lists the threads in Codex' own files, without a Codex process. */
+import { LruMap } from '@liminal/protocol';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { LruMap } from '../../base/lru-map.ts';
 import { parseLine } from '../../base/parse-line.ts';
 import type { StoredSession } from '../../contract/provider.ts';
 

@@ -1,8 +1,9 @@
 /** Codex' own files: a thread's rollout has a line for each event of the thread. */
-import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { LruMap } from '@liminal/protocol';
+import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { LruMap } from '../../base/lru-map.ts';
+import { type GrowingFile, readAppendedLines } from '../../base/appended-lines.ts';
 import { isRecord, parseLine } from '../../base/parse-line.ts';
 
 /**
@@ -11,14 +12,9 @@ import { isRecord, parseLine } from '../../base/parse-line.ts';
  */
 const maxScans = 200;
 const maxTurns = 10_000;
-/** Bytes per read. */
-const pieceSize = 4 * 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 
-interface Scan {
-  path: string;
-  /** The bytes read so far. */
-  offset: number;
+interface Scan extends GrowingFile {
   /** The number of entries that other programs wrote. */
   foreign: number;
 }
@@ -68,7 +64,9 @@ export class Rollouts {
     const isNew = known?.path !== path || size < known.offset;
     const scan = isNew ? { path, offset: 0, foreign: 0 } : known;
     this.#scans.set(threadId, scan);
-    if (size > scan.offset) await this.#readOn(scan, size);
+    await readAppendedLines(scan, size, (line) => {
+      if (this.#isForeign(line)) scan.foreign += 1;
+    });
     const [, place = ''] = path.split(`-${threadId}`);
     return `${scan.foreign}${place.replace(/\.jsonl$/, '')}`;
   }
@@ -85,17 +83,6 @@ export class Rollouts {
         return typeof payload['cwd'] === 'string' ? payload['cwd'] : undefined;
       }
       return undefined;
-    } finally {
-      await file.close();
-    }
-  }
-
-  async #readOn(scan: Scan, size: number): Promise<void> {
-    const file = await open(scan.path);
-    try {
-      await readLines(file, scan, size, (line) => {
-        if (this.#isForeign(line)) scan.foreign += 1;
-      });
     } finally {
       await file.close();
     }
@@ -138,22 +125,3 @@ export class Rollouts {
 /** Returns the relative path of a day's folder. */
 const folderOf = (at: number): string =>
   join(...(new Date(at).toISOString().split('T')[0] ?? '').split('-'));
-
-/** Reads the complete lines that were added to a file, piece by piece. */
-async function readLines(
-  file: FileHandle,
-  scan: Scan,
-  size: number,
-  onLine: (line: string) => void,
-): Promise<void> {
-  for (let most = pieceSize; scan.offset < size;) {
-    const buffer = Buffer.alloc(Math.min(most, size - scan.offset));
-    const { bytesRead } = await file.read({ buffer, position: scan.offset });
-    // Leave the text after the last line end: it belongs to the next piece, or is still being written.
-    const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
-    if (end === 0 && bytesRead < most) return;
-    if (end === 0) most *= 2;
-    scan.offset += end;
-    for (const line of buffer.toString('utf8', 0, end).split('\n')) onLine(line);
-  }
-}

@@ -324,7 +324,7 @@ describe('a session of the demo', () => {
 
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'fast' } });
 
-    await vi.waitFor(() => expect(updates).toHaveLength(1));
+    await expect.poll(() => updates).toHaveLength(1);
     expect(updates[0]?.commands?.map(({ name }) => name)).toContain('approve');
     expect(updates[0]?.configOptions).toMatchObject([{ id: 'pace', currentValue: 'fast' }]);
   });
@@ -332,7 +332,7 @@ describe('a session of the demo', () => {
   test('reports a change of its pace, and rejects an unknown pace', async () => {
     const { provider, updates } = await open();
     await provider.createSession({ projectDir, sessionId: 's1' });
-    await vi.waitFor(() => expect(updates).toHaveLength(1));
+    await expect.poll(() => updates).toHaveLength(1);
 
     await provider.setConfigOption?.('s1', 'pace', 'instant');
     expect(updates.at(-1)?.configOptions).toMatchObject([{ currentValue: 'instant' }]);

@@ -96,7 +96,7 @@ test('a whole text at the end of a message replaces its words, without the think
   expect(other.shown()).toEqual(['message a: Four.']);
 });
 
-test('an empty answer is an empty message, and an answer of only thinking has no message', () => {
+test('an empty answer becomes an empty message; an answer that has only thinking becomes no message', () => {
   const empty = writing();
   empty.writer.add(message('a'));
   expect(empty.shown()).toEqual(['message a: ']);

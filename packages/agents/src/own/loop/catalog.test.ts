@@ -84,3 +84,160 @@ test('the cost of web searches is computed from the price for a thousand searche
   };
   expect([cost(), cost(10)]).toEqual([2, 2.03]);
 });
+
+test('a model’s window is the configured one, or the listed one', async () => {
+  const one = server('a', { model: 'one', contextWindow: 5 });
+  const catalog = new ModelCatalog([one, server('b')]);
+  expect(catalog.windowOf({ server: one, model: 'one' })).toBe(5);
+  expect(catalog.windowOf({ server: one, model: 'two' })).toBeUndefined();
+  one.client.models = [
+    { id: 'one', contextWindow: 7 },
+    { id: 'two', contextWindow: 8 },
+  ];
+  await catalog.refresh('a');
+  expect(catalog.windowOf({ server: one, model: 'one' })).toBe(5);
+  expect(catalog.windowOf({ server: one, model: 'two' })).toBe(8);
+  expect(catalog.windowOf(catalog.choose('b:one', 'a'))).toBe(1_000);
+});
+
+test('a model has tools unless its list says otherwise or it has rejected them', async () => {
+  const one = server('a');
+  one.client.models = [
+    { id: 'one', callsTools: false },
+    { id: 'two', callsTools: true },
+    { id: 'three' },
+  ];
+  const catalog = new ModelCatalog([one, server('b')]);
+  const has = (value: string) => catalog.callsTools(catalog.choose(value, 'a'));
+  expect(has('a:one')).toBe(true);
+  await catalog.refresh('a');
+  expect(['a:one', 'a:two', 'a:three', 'a:four'].map(has)).toEqual([false, true, true, true]);
+  catalog.callsNoTools(catalog.choose('a:two', 'a'));
+  expect(['a:two', 'a:three', 'b:two'].map(has)).toEqual([false, true, true]);
+});
+
+test('a chosen model is written as SERVER:MODEL, or as a model of the session’s own server, with spaces around', () => {
+  const catalog = new ModelCatalog([server('a'), server('b'), server('c', { problem: 'No key.' })]);
+  const chosen = (value: string) => {
+    const { server: of, model } = catalog.choose(value, 'a');
+    return `${of.name} ${model}`;
+  };
+  expect([' b: x:y ', ' x ', 'a:x'].map(chosen)).toEqual(['b x:y', 'a x', 'a x']);
+  expect(() => catalog.choose(' d:x ', 'a')).toThrow(
+    'There is no model “ d:x ”. Name a model as SERVER:MODEL, as in a:d:x, with one of these servers: a, b.',
+  );
+  expect(() => catalog.choose('b:', 'a')).toThrow(
+    'There is no model “b:”. Name a model as SERVER:MODEL, as in a:MODEL, with one of these servers: a, b.',
+  );
+  const unusable = { code: 'INVALID_OPTION', message: 'There is no model “c:x”. No key.' };
+  expect(() => catalog.choose('c:x', 'a')).toThrow(expect.objectContaining(unusable));
+});
+
+test('a model that was chosen earlier is known even if its server is unusable or gone', async () => {
+  const keyless = server('c', { problem: 'No key.' });
+  const catalog = new ModelCatalog([server('a'), keyless]);
+  expect(catalog.recall('x', 'a')).toMatchObject({ server: { name: 'a' }, model: 'x' });
+  expect(catalog.recall('c:x', 'a').server).toBe(keyless);
+  const { server: gone, model } = catalog.recall('d:x', 'a');
+  const problem = 'The model server “d” is no longer configured.';
+  expect(gone).toMatchObject({ name: 'd', title: 'd', problem, client: { providerId: 'd' } });
+  expect(model).toBe('x');
+  const { signal } = new AbortController();
+  await expect(gone.client.listModels(signal)).rejects.toThrow(problem);
+  await expect(gone.client.answer({} as never, {} as never, signal)).rejects.toMatchObject({
+    code: 'MODEL_UNAVAILABLE',
+    message: problem,
+  });
+});
+
+test('a new session begins with the configured model, or with the first listed one', async () => {
+  const catalog = new ModelCatalog([server('a', { model: 'own' }), server('b')]);
+  expect(catalog.first('a')?.model).toBe('own');
+  expect(catalog.first('b')).toBeUndefined();
+  await catalog.refresh('a');
+  expect(catalog.first('a')?.model).toBe('own');
+  expect(catalog.first('b')?.model).toBe('one');
+  expect(() => catalog.first('z')).toThrow('There is no model server z.');
+});
+
+test('the configured model is listed once, first, with the name from the list', async () => {
+  const one = server('a', { model: 'two' });
+  one.client.models = [{ id: 'one' }, { id: 'two', name: 'Two' }];
+  const catalog = new ModelCatalog([one, server('b'), server('c')]);
+  const chosen = catalog.choose('two', 'a');
+  expect(catalog.option(chosen, 'b')).toEqual({
+    id: 'model',
+    name: 'Model',
+    category: 'model',
+    currentValue: 'a:two',
+    options: [{ value: 'a:two', name: 'two', group: 'A' }],
+    takesOther: ['b:', 'a:', 'c:'],
+  });
+  await catalog.refresh('a');
+  expect(catalog.option(chosen, 'a').options.filter(({ group }) => group === 'A')).toEqual([
+    { value: 'a:two', name: 'Two', group: 'A' },
+    { value: 'a:one', name: 'one', group: 'A' },
+  ]);
+  expect(catalog.option(catalog.choose('b:new', 'a'), 'a').options[0]).toEqual({
+    value: 'b:new',
+    name: 'new',
+    group: 'B',
+  });
+});
+
+test('a list is valid for five minutes, and parallel refreshes share one request', async () => {
+  const one = server('a');
+  const unusable = server('c', { problem: 'No key.' });
+  const asked: string[] = [];
+  const signals: AbortSignal[] = [];
+  const lists = (name: string) => async (signal: AbortSignal) => {
+    asked.push(name);
+    signals.push(signal);
+    return [{ id: `${name}${asked.length}` }];
+  };
+  one.client.listModels = lists('a') as never;
+  unusable.client.listModels = lists('c') as never;
+  const catalog = new ModelCatalog([one, unusable]);
+  await Promise.all([catalog.refresh('a', 500_000), catalog.refresh('a', 500_000)]);
+  await catalog.refresh('a', 800_000);
+  expect(asked).toEqual(['a']);
+  await catalog.refresh('a', 800_001);
+  expect(asked).toEqual(['a', 'a']);
+  expect(catalog.first('a')?.model).toBe('a2');
+  expect(signals[0]?.aborted).toBe(false);
+});
+
+test('a list that fails is fetched again the next time, and is not needed if a model is configured', async () => {
+  const [listless, configured] = [server('a'), server('b', { model: 'own' })];
+  let count = 0;
+  const fails = async () => {
+    count += 1;
+    throw new ModelError('CONNECTION_FAILED', 'It is down.');
+  };
+  listless.client.listModels = fails;
+  configured.client.listModels = fails;
+  const catalog = new ModelCatalog([listless, configured]);
+  const problem = 'The models of “A” could not be listed. It is down.';
+  expect(await catalog.refresh('a', 0)).toBe(problem);
+  expect(await catalog.refresh('b', 0)).toBeUndefined();
+  expect(count).toBe(4);
+});
+
+test('each kind of token has its price', () => {
+  const usage = {
+    inputTokens: 1_000_000,
+    outputTokens: 100_000,
+    cacheReadInputTokens: 400_000,
+    cacheCreationInputTokens: 200_000,
+  };
+  const cost = (prices: ModelServer['prices'], used: Parameters<typeof costOf>[1] = usage) =>
+    costOf({ server: server('a', { model: 'one', prices }), model: 'one' }, used);
+  expect(cost({ input: 2, output: 10 })).toBeCloseTo(2 + 1);
+  expect(cost({ input: 2, output: 10, cacheRead: 1, cacheWrite: 3 })).toBeCloseTo(
+    0.4 * 2 + 0.4 * 1 + 0.2 * 3 + 1,
+  );
+  // A server that counts cached tokens beside the input must not make the price negative.
+  const beside = { inputTokens: 0, outputTokens: 0, cacheReadInputTokens: 1_000_000 };
+  expect(cost({ input: 2, output: 10, cacheRead: 1 }, beside)).toBeCloseTo(1);
+  expect(cost(undefined)).toBeUndefined();
+});

@@ -27,7 +27,7 @@ export function itemsOf(runs: readonly Response[]): OutputItem[] {
 
 /** The session's cost up to the end of these runs, in US dollars; undefined if no run reports a cost. */
 export function costIn(runs: readonly Response[]): number | undefined {
-  return runs.findLast(({ usage }) => usage?.costUsd !== undefined)?.usage?.costUsd;
+  return runs.map(({ usage }) => usage?.costUsd).findLast((cost) => cost !== undefined);
 }
 
 /**
@@ -57,7 +57,7 @@ export function newerHalf(conversation: readonly OutputItem[]): OutputItem[] | u
   const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
   let left = 0;
   for (const [index, item] of conversation.entries()) {
-    if (index > 0 && left >= half && isUsers(item)) return conversation.slice(index);
+    if (left >= half && isUsers(item)) return conversation.slice(index);
     left += sizes[index] ?? 0;
   }
   const last = conversation.findLastIndex(isUsers);

@@ -19,7 +19,7 @@ function introductionOf(
 
 const error = (code: ModelErrorCode) => new ModelError(code, 'The server has no such page.');
 
-test('a server is introduced by its interface and its first three models', async () => {
+test('the description of a model server lists its interface and its first three models', async () => {
   expect(await introductionOf(['one', 'two', 'three', 'four', 'five'])).toEqual({
     protocol: 'OpenAI’s interface',
     abilities: ['answer as one, two, three, 2 more'],

@@ -443,7 +443,7 @@ test('cancel stops the request, and the text so far is kept', async () => {
   expect(texts(client.requests[1]?.conversation ?? [])).toContain('agent: I go on and');
 });
 
-test('the model gets a message that was sent during a turn with its next request', async () => {
+test('a message that was sent during a turn reaches the model with the model’s next request', async () => {
   const { provider, watch, client } = await open([
     goesOnUntil(() => steered.promise),
     repliesWith('Two then.'),

@@ -102,10 +102,6 @@ export class ModelTurn {
     this.#taken = new Set(options.earlier.map(({ id }) => id));
   }
 
-  get hasEnded(): boolean {
-    return this.#options.writer.hasEnded;
-  }
-
   /** The session's cost so far, in US dollars. */
   get cost(): number | undefined {
     return this.#cost;
@@ -147,7 +143,6 @@ export class ModelTurn {
   }
 
   cancel(reason?: string): void {
-    if (this.hasEnded) return;
     this.#now.stop(reason);
     this.#abort.abort();
   }

@@ -11,7 +11,7 @@ const epoch = '2026-01-01T00:00:00.000Z';
 
 type Message = Extract<UpsertObject, { type: 'message' }>;
 
-/** A message item, by default of the agent. */
+/** Makes a message item, by default a message of the agent. */
 export function message(turnId: string, itemId: string, rest: Partial<Message> = {}): Message {
   return {
     type: 'message',
@@ -27,7 +27,7 @@ export function message(turnId: string, itemId: string, rest: Partial<Message> =
   };
 }
 
-/** A tool call without output yet. */
+/** Makes a tool call that has no output yet. */
 export function tool(turnId: string, itemId: string, rest: Partial<ToolCallUpsert> = {}) {
   const { content: _, origin: __, ...base } = message(turnId, itemId);
   const call = { toolName: 'Bash', toolArguments: {}, callId: itemId };

@@ -13,12 +13,12 @@ export type Step =
 
 const pageSize = 4;
 
-/** A simple model of a session on the server; in the end, readers must have the same state as the model. */
+/** A simple model of a session on the server. In the end, readers must have the same state as the model. */
 export class ModelServer {
   readonly #turns: { head: TurnSummary; items: UpsertObject[] }[] = [];
   #events = 0;
 
-  /** Performs a step. Returns the messages for subscribers. */
+  /** Performs a step. Returns the messages that subscribers receive. */
   step(step: Step): ServerMessage[] {
     const turn = this.#turns.at(-1);
     if (step.do === 'turn' || turn === undefined) return this.#begin();
@@ -92,7 +92,7 @@ export class ModelServer {
 
   /**
    * Returns a page of items, which may begin or end in the middle of a turn. As on the real server, items before the
-   * newest page have ended, because the newest page has the whole running turn.
+   * newest page have ended, because the newest page contains the whole running turn.
    */
   page(before?: string): HistoryPage {
     const running = this.#turns.filter(({ head: { status } }) => status === 'in_progress');

@@ -22,20 +22,20 @@ import {
 } from './tool-calls.ts';
 import { type CallsState, CallUpdates } from './call-updates.ts';
 
-/** The optional features of a client. */
+/** The optional features that a client may support. */
 export interface ClientFeatures {
   notices: boolean;
   compactions: boolean;
-  /** Whether the client shows output that is streamed in `_meta`, as several other agents stream it. */
+  /** Whether the client shows output that is streamed in `_meta`, in the form that several other agents also use. */
   terminals: boolean;
 }
 
 type ItemOf<Type extends OutputItem['type']> = Extract<OutputItem, { type: Type }>;
 
-/** A result of the fold: an update, a question for people, or the end of a question. */
+/** A result of the fold: an update, a question to people, or the message that a question is closed. */
 export type Update =
   | { kind: 'update'; update: Acp.SessionUpdate }
-  /** `toolCall` is the call that the question is about; the call was sent before. */
+  /** `toolCall` is the call that the question is about. The call was sent before the question. */
   | { kind: 'question'; approval: ApprovalItem; toolCall: Acp.ToolCallUpdate }
   | { kind: 'answered'; approvalId: string };
 
@@ -44,9 +44,9 @@ export interface AcpFoldOptions {
   after: ResponseState;
   features: ClientFeatures;
   isOwn: boolean;
-  /** Whether the client was attached when the event happened: other clients get no notices. */
+  /** Whether the client was attached when the event happened. Clients that were not attached get no notices. */
   isLive: boolean;
-  /** If one item has grown: the text that was added to it. */
+  /** The text that was added to an item. Undefined if no item has grown. */
   delta?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ const cancelledCall: ErrorObject = {
   message: 'The turn was cancelled before this tool answered.',
 };
 
-/** Computes the updates between two states of a run. */
+/** Computes the updates that lead from one state of a run to the next. */
 export class AcpFold {
   readonly updates: Update[] = [];
   readonly #options: AcpFoldOptions;
@@ -86,7 +86,7 @@ export class AcpFold {
   }
 
   foldItem(item: OutputItem): void {
-    // If the item had already ended, it has been sent whole.
+    // If the item had already ended, the whole item has been sent.
     if (this.#before.items.byId.has(item.id) && !this.#before.open.has(item.id)) return;
     switch (item.type) {
       case 'message':
@@ -106,12 +106,12 @@ export class AcpFold {
       case 'error':
         return this.#isOpen(item) ? undefined : this.#notice('error', item.message, item.id);
       case 'file_changes':
-        // ACP has no field for a turn's net changes; the changes of each call have been sent with the call.
+        // ACP has no field for a turn's net changes. The changes of each call have been sent with that call.
         return;
     }
   }
 
-  /** ACP cannot retract a text, so another text reports that the first one does not count. */
+  /** ACP cannot retract a text, so send another text that says that the first text does not count. */
   withdrawItem(id: string): void {
     const item = this.#before.open.get(id)?.item ?? this.#before.items.byId.get(id);
     switch (item?.type) {
@@ -147,7 +147,7 @@ export class AcpFold {
 
   /**
    * The client that waits for the response to its prompt gets the turn's error in that response. All other clients get
-   * the error here.
+   * the error from here.
    */
   foldEnd(): void {
     const { head } = this.#after;
@@ -181,14 +181,14 @@ export class AcpFold {
       if (hasChanged) this.#chunk(kind, item.id, textBlock(added), { parent, ...why });
       return this.#blocks(kind, item.id, blocks, { parent });
     }
-    // A text that changed other than by growing is sent again as a whole, as a new message.
+    // If a text changed in another way than by growing, the whole text is sent again, as a new message.
     const wholeId = `${item.id}:whole`;
     const about = { parent, replaces: item.id };
     this.#chunk(kind, wholeId, textBlock(itemText(item)), { ...about, ...why });
     this.#blocks(kind, wholeId, blocksOf(item), about);
   }
 
-  /** Sends a message of a person or of Liminal, when it is complete. */
+  /** Sends a message of a person or of Liminal when the message is complete. */
   #foldMessage(item: ItemOf<'message'>): void {
     if (this.#isCompaction(item)) return this.#compaction(item);
     if (this.#isOpen(item)) return;
@@ -197,13 +197,13 @@ export class AcpFold {
       return this.#blocks('agent_message_chunk', item.id, blocksOf(item));
     }
     if (this.#options.isOwn && item.delivery === undefined) return;
-    // The message will be sent again, in a turn of its own.
+    // The message will be sent again later, in a turn of its own.
     if (item.delivery === 'not_taken') return;
     if (item.content !== '') this.#chunk('user_message_chunk', item.id, textBlock(item.content));
     this.#blocks('user_message_chunk', item.id, blocksOf(item));
   }
 
-  /** The blocks after those that were already sent; undefined if the sent blocks have changed. */
+  /** Returns the blocks after those that were already sent; undefined if one of the sent blocks has changed. */
   #newBlocks(item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[] | undefined {
     const before = this.#before.open.get(item.id)?.item;
     const sent = before?.type === 'message' ? blocksOf(before) : [];
@@ -243,7 +243,10 @@ export class AcpFold {
     return item.compaction === 'in_progress' ? 'cancelled' : (item.compaction ?? 'completed');
   }
 
-  /** ACP asks questions only about calls, so a question without a call is sent with a call of its own. */
+  /**
+   * In ACP, questions can only be asked about calls. A question without a call is therefore sent together with a call
+   * that is made for the question.
+   */
   #approval(item: ApprovalItem): void {
     const call = this.#callOf(item);
     const isNew = !this.#before.items.byId.has(item.id);
@@ -263,7 +266,7 @@ export class AcpFold {
     }
   }
 
-  /** The call that the question is about, if the call was sent before the question. */
+  /** Returns the call that the question is about, if the call was sent before the question. */
   #callOf({ id, callId }: ApprovalItem): CallItem | undefined {
     const toolCallId = callId === undefined ? undefined : this.#calls.idOf(callId);
     if (toolCallId === undefined) return undefined;
@@ -278,7 +281,9 @@ export class AcpFold {
     this.#emit({ kind: 'answered', approvalId });
   }
 
-  /** Sends a notice if the client supports notices and was attached when the event happened, else a message. */
+  /**
+   * Sends a notice if the client supports notices and was attached when the event happened; otherwise sends a message.
+   */
   #notice(severity: 'info' | 'error', text: string, id: string, about?: LiminalMeta): void {
     if (text.trim() === '') return;
     if (!this.#options.features.notices || !this.#options.isLive) {
@@ -288,7 +293,7 @@ export class AcpFold {
     this.#update({ ...noticeOf(severity, text), ...metaOf(about ?? {}) });
   }
 
-  /** The id that the client has for the subagent call to which an item belongs. */
+  /** Returns the id that the client uses for the subagent call to which an item belongs. */
   #parentOf({ parentCallId }: OutputItem): string | undefined {
     if (parentCallId === undefined) return undefined;
     return this.#calls.idOf(parentCallId) ?? parentCallId;
@@ -303,8 +308,8 @@ export class AcpFold {
   }
 
   /**
-   * The text that was added to an item; undefined if the text has changed in another way. Uses the event's delta, so
-   * that a long text is not copied for each small addition.
+   * Returns the text that was added to an item; undefined if the text has changed in another way. Uses the event's
+   * delta, so that a long text is not copied for each small addition.
    */
   #addedText(item: OutputItem): string | undefined {
     const { delta } = this.#options;
@@ -343,7 +348,10 @@ const blocksOf = (item: ItemOf<'message' | 'reasoning'>): readonly ContentBlock[
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Undefined unless both the context's size and its used tokens are known: clients show the used share. */
+/**
+ * Returns undefined unless both the context's size and the number of used tokens are known: clients show the used
+ * share.
+ */
 function usageUpdate({
   contextTokens: used,
   contextWindow: size,

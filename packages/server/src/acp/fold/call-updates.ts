@@ -20,30 +20,30 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** The state in which a call that has not ended, and its output, were sent. */
+/** What was sent about a call that has not ended, and about its output. */
 interface SentCall {
   /** Whether the call was sent as in progress. */
   readonly runs: boolean;
-  /** The arguments, or the script's code, that were sent. */
+  /** The arguments, or the code of a script, that were sent. */
   readonly input?: string | undefined;
   /** The id of the output's item; undefined while the call has no output. */
   readonly itemId: string | undefined;
-  /** The sent length of the output, in characters. */
+  /** How many characters of the output were sent. */
   readonly length: number;
   readonly blocks: number;
-  /** Whether the output goes to a terminal, in which output that was sent is not repeated. */
+  /** Whether the output is sent to a terminal. Output that was sent to a terminal is not repeated. */
   readonly isTerminal: boolean;
-  /** The output has ended, although arguments of its call still arrive. */
+  /** True if the output has ended while arguments of its call are still arriving. */
   readonly isOver?: boolean;
 }
 
-/** The calls of a run in the state in which they were sent to the client. */
+/** The calls of a run, and what was sent to the client about each call. */
 export interface CallsState {
-  /** Calls that have not ended, by `callId`; scripts, by the id of their item. */
+  /** Calls that have not ended. The key is the `callId`; for scripts, the id of the item. */
   readonly open: PersistentMap<CallItem>;
-  /** The item of every call, by `callId`. */
+  /** The item of every call. The key is the `callId`. */
   readonly ids: PersistentMap<string>;
-  /** Sent calls, by the id of the call's item. */
+  /** The calls that were sent. The key is the id of the call's item. */
   readonly sent: PersistentMap<SentCall>;
 }
 
@@ -60,13 +60,13 @@ export interface CallUpdatesOptions {
   /** Whether the client shows output in a terminal. */
   terminals: boolean;
   emit: (update: ToolCall | ToolCallUpdate) => void;
-  /** The text that was added to an open item; undefined if the text has changed in another way. */
+  /** The text that was added to an open item. Undefined if the text has changed in another way. */
   addedText: (item: OutputItem) => string | undefined;
 }
 
 /**
- * If an output is always sent whole, it is sent again only when it has grown by this share and by this many characters,
- * so that the total size is O(n).
+ * An output that is always sent completely is sent again only when it has grown by at least this share and this many
+ * characters, so that the total size of the updates is O(n).
  */
 const growth = { part: 1.25, characters: 256 };
 
@@ -77,7 +77,7 @@ const withdrawnCall: ErrorObject = {
   message: 'The call was withdrawn: the model is asked again.',
 };
 
-/** Computes the updates between two states of a run's calls. */
+/** Computes the updates that lead from one state of a run's calls to the next. */
 export class CallUpdates {
   readonly #options: CallUpdatesOptions;
   #open: PersistentMap<CallItem>;
@@ -93,7 +93,7 @@ export class CallUpdates {
     return { open: this.#open, ids: this.#ids, sent: this.#sent };
   }
 
-  /** Returns the id that the client has for a call. */
+  /** Returns the id that the client uses for a call. */
   idOf(callId: string): string | undefined {
     return this.#ids.get(callId);
   }
@@ -117,7 +117,7 @@ export class CallUpdates {
   foldOutput(item: OutputOf, parent: string | undefined): void {
     const { after, addedText, emit } = this.#options;
     const isOpen = after.open.has(item.id);
-    // The id of an open output's call is not known yet.
+    // For an open output, the id of its call is not known yet.
     if (isOpen && callIdOf(item) === item.id) return;
     const call = this.#open.get(callIdOf(item)) ?? this.#announceUnknown(item, parent);
     const sent = this.#sentStateOf(call, item);
@@ -130,7 +130,7 @@ export class CallUpdates {
         : this.#sent.delete(call.id);
       return emit(endedCall(call, item, { isTerminal, printed: added ?? '' }));
     }
-    // Output shows that the call is running, even if its agent has not reported a start.
+    // Output shows that the call is running, even if the agent has not reported the start of the call.
     const next = { ...sent, ...outputSize(item), itemId: item.id, isTerminal, runs: true };
     const hasNewBlocks = next.blocks !== sent.blocks;
     const isDue = isTerminal ? next.length > sent.length : isWorthSending(sent, next);
@@ -148,27 +148,28 @@ export class CallUpdates {
     }
     const call = this.#open.get(callIdOf(item));
     const sent = call && this.#sent.get(call.id);
-    // The output was sent as a separate call.
+    // The output was sent as a call of its own.
     if (call?.id === item.id) return this.#cut(call, withdrawnCall);
     if (call === undefined || sent?.itemId !== item.id) return;
     this.#sent = this.#sent.set(call.id, { ...sent, ...noOutput });
     emit(clearedCall(call));
   }
 
-  /** Calls without an output end with their turn. */
+  /** Ends the calls that have no output when the turn ends. */
   endAll(why: ErrorObject | undefined): void {
     for (const call of this.#open.values()) this.#cut(call, why);
     this.#open = PersistentMap.empty();
   }
 
   #announce(item: CallItem, isEnded: boolean, parent: string | undefined): void {
-    // If a call's id is used again, the earlier call gets no more output.
+    // If a call's id is used again, the earlier call with this id gets no more output.
     const earlier = this.#open.get(keyOf(item));
     if (earlier !== undefined) this.#cut(earlier, undefined);
-    // Some agents report a call's complete arguments at its start, and end the call only with its output.
+    // Some agents report the complete arguments of a call when the call starts, and end the call only together with its
+    // output.
     const isInputComplete = isEnded || hasCompleteInput(item);
     const isCommand = item.type === 'function_call' && item.kind === 'execute';
-    // A terminal can only be opened when its call is announced.
+    // A terminal can only be opened in the update that announces the call.
     const isTerminal = isCommand && this.#options.terminals;
     const input = isInputComplete ? itemText(item) : undefined;
     this.#sent = this.#sent.set(item.id, { ...noOutput, isTerminal, runs: isInputComplete, input });
@@ -176,11 +177,11 @@ export class CallUpdates {
   }
 
   #change(before: CallItem, item: CallItem, isInputComplete: boolean): void {
-    // The call may have got its id, which its outputs name, only now.
+    // The call may have received its id only now. The call's outputs refer to this id.
     this.#forget(before);
     const sent = this.#sent.get(item.id) ?? { ...noOutput, runs: false };
     const { isTerminal, isOver = false } = sent;
-    // Arguments that were replaced are sent again.
+    // If arguments were replaced, send them again.
     const isInput = isInputComplete || (sent.input !== undefined && hasCompleteInput(item));
     const sendsInput = isInput && sent.input !== itemText(item);
     const begins = isInputComplete && !sent.runs && !isOver;
@@ -204,15 +205,15 @@ export class CallUpdates {
   }
 
   /**
-   * The sent state of this output. The sent state of this output. If the output replaces another, it is sent from its
-   * start, and no longer to the other's terminal.
+   * Returns what was sent about this output. If the output replaces another output, it is sent from its start, and no
+   * longer to the terminal of the replaced output.
    */
   #sentStateOf(call: CallItem, { id }: OutputOf): SentCall {
     const sent = this.#sent.get(call.id) ?? { ...noOutput, runs: false };
     return sent.itemId === undefined || sent.itemId === id ? sent : { ...sent, ...noOutput };
   }
 
-  /** If an output's call was never sent, or already had an output, the output is sent as a call of its own. */
+  /** If the call of an output was never sent, or already had an output, the output is sent as a call of its own. */
   #announceUnknown(item: OutputOf, parent: string | undefined): CallItem {
     const callId = callIdOf(item);
     const id = this.#ids.get(callId);

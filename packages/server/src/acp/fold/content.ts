@@ -1,5 +1,6 @@
 /**
- * Converts content blocks to ACP. Blocks whose bytes are in the blob store keep their URI: `withBytes` adds the bytes.
+ * Converts content blocks to ACP. If the bytes of a block are in the blob store, the block keeps its URI: `withBytes`
+ * adds the bytes.
  */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ContentBlock, FileDiff } from '@liminal/protocol';
@@ -32,14 +33,14 @@ type Media = Extract<ContentBlock, { type: 'image' | 'audio' }>;
 function mediaOf({ type, mimeType, data, uri, name }: Media): Acp.ContentBlock {
   const isStored = data === undefined && uri?.startsWith('blob:') === true;
   if (data === undefined && uri !== undefined && !isStored) {
-    // ACP has only links for bytes at a URL.
+    // For bytes at a URL, ACP has only links.
     return { type: 'resource_link', uri, name: name ?? uri, mimeType };
   }
   const address = isStored ? { blob: uri } : {};
   return { type, mimeType, data: data ?? '', ...ownMeta({ name, ...address }) };
 }
 
-/** The output of a tool call, and the file changes that it makes. */
+/** Converts the output of a tool call, and the file changes that the call makes. */
 export function toolContent(
   text: string,
   blocks: readonly ContentBlock[],
@@ -48,7 +49,7 @@ export function toolContent(
   const content = [...(text === '' ? [] : [textBlock(text)]), ...blocks.map(blockOf)];
   return [
     ...content.map((one) => ({ type: 'content' as const, content: one })),
-    // The line numbers are left out: ACP has no field for them.
+    // The line numbers are left out, because ACP has no field for them.
     ...diffs.map(({ path, newText, oldText }) => ({
       type: 'diff' as const,
       path,

@@ -3,7 +3,7 @@ import { requestProblems } from '@liminal/testkit/acp-schema';
 import { expect, test } from 'vitest';
 import { formOf } from './form.ts';
 
-/** The form as it is sent, after checking the request against the official schema. */
+/** Returns the form as it is sent. First checks the request against the official schema. */
 function sentForm(form: Form) {
   const requestedSchema = formOf(form);
   const request = { sessionId: 's', mode: 'form', message: 'Who?', requestedSchema };

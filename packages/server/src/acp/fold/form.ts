@@ -1,5 +1,5 @@
 /**
- * Converts a form to ACP. Fields that ACP lacks (a header, previews, whether a typed answer is allowed) are sent in
+ * Converts a form to ACP. Fields that ACP lacks (a header, previews, whether a typed answer is allowed) are added to
  * `_meta`.
  */
 import type * as Acp from '@agentclientprotocol/sdk';

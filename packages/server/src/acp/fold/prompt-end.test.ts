@@ -10,7 +10,7 @@ const ended = (more: Partial<Response> = {}): Ended => ({
 });
 
 test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'])(
-  'FR-039-01: a turn that ended with the reason %s has the same stop reason',
+  'FR-039-01: if a turn ended with the reason %s, its stop reason is the same',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: finishReason });
   },
@@ -23,24 +23,27 @@ test.each([
   ['model_context_window_exceeded', 'max_tokens'],
   ['content_filter', 'refusal'],
   ['safety', 'refusal'],
-])('FR-039-01: a model’s own reason %s becomes %s', (finishReason, stopReason) => {
-  expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason });
-});
+])(
+  'FR-039-01: if a model’s own finish reason is %s, the stop reason is %s',
+  (finishReason, stopReason) => {
+    expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason });
+  },
+);
 
 test.each([null, 'stop', 'tool_calls'])(
-  'FR-039-01: a finish reason that ACP lacks (%s) becomes end_turn',
+  'FR-039-01: if ACP lacks a finish reason (%s), the stop reason is end_turn',
   (finishReason) => {
     expect(promptEnd(ended({ finishReason }))).toEqual({ stopReason: 'end_turn' });
   },
 );
 
-test('FR-039-01: a turn that was stopped has the stop reason cancelled, whatever reason its agent reports', () => {
+test('FR-039-01: if a turn was stopped, its stop reason is cancelled, whatever reason the agent reports', () => {
   expect(promptEnd(ended({ status: 'aborted', finishReason: 'end_turn' }))).toEqual({
     stopReason: 'cancelled',
   });
 });
 
-test('FR-039-01: the response has a turn’s token counts, if they are known', () => {
+test('FR-039-01: the response contains a turn’s token counts, if they are known', () => {
   const usage = {
     inputTokens: 3,
     outputTokens: 5,
@@ -59,7 +62,7 @@ test('FR-039-01: the response has a turn’s token counts, if they are known', (
   });
 });
 
-test('the response to a turn that failed is an error with Liminal’s code, and without a stack', () => {
+test('if a turn failed, the response is an error with Liminal’s code and without a stack', () => {
   const error = { code: 'OVERLOADED', message: 'The model is busy.', details: { after: 3 } };
   const failed = ended({ status: 'error', error: { ...error, stack: 'at home' } });
   expect(() => promptEnd(failed)).toThrow(
@@ -68,7 +71,7 @@ test('the response to a turn that failed is an error with Liminal’s code, and 
   expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
 });
 
-test('a turn that was ended by the idle limit has a stop reason instead of an error', () => {
+test('if the idle limit ended a turn, the response is a stop reason instead of an error', () => {
   const error = { code: 'IDLE_TIMEOUT', message: 'The agent was silent.', stack: 'at home' };
   const { stack: _, ...diagnosis } = error;
   expect(promptEnd(ended({ status: 'error', error }))).toEqual({

@@ -1,4 +1,4 @@
-/** Converts the end of a turn to the response to its prompt. */
+/** Converts the end of a turn to the response to the prompt that began the turn. */
 import {
   RequestError,
   type PromptResponse,
@@ -7,7 +7,10 @@ import {
 import type { ErrorObject, Response } from '@liminal/protocol';
 import { diagnosis } from './meta.ts';
 
-/** The stop reason for each finish reason of agents and model providers; all other finish reasons become `end_turn`. */
+/**
+ * The stop reason for each finish reason of agents and model providers. All finish reasons that are not in this table
+ * become `end_turn`.
+ */
 const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
   ['max_tokens', 'max_tokens'],
   ['max_output_tokens', 'max_tokens'],
@@ -25,8 +28,8 @@ const stopReasons: ReadonlyMap<string | null, StopReason> = new Map([
 const internal = -32_603;
 
 /**
- * The response to a prompt. For a turn that the watchdog ended, the response has a stop reason (seed 004); every other
- * error is thrown as a RequestError with Liminal's code in its data.
+ * Returns the response to a prompt. If the watchdog ended the turn, the response is a stop reason (seed 004). Every
+ * other error is thrown as a RequestError with Liminal's code in its data.
  */
 export function promptEnd({
   status,

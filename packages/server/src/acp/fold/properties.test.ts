@@ -13,8 +13,8 @@ import {
 } from './testing/checked-fold.ts';
 
 /**
- * Changes events so that they are like those of agents: a call's id is known when it begins, an answered call does not
- * fail any more, and a turn has only one plan. Every second call is a command from its start to its end.
+ * Changes random events so that they are like the events of agents: a call's id is known when the call begins, an
+ * answered call does not fail any more, and a turn has only one plan. Every second call is a command in all its events.
  */
 function plausible(events: readonly StreamEvent[]): StreamEvent[] {
   const answered = new Set<string>();
@@ -60,7 +60,7 @@ function isOfPlan(payload: EventPayload): payload is Extract<EventPayload, { ite
   return payload.type === 'item_done' && payload.finalItem.type === 'plan';
 }
 
-/** A run, and the options with which it is sent to the client. */
+/** A run, and the options with which the run is sent to the client. */
 const tellings = fc.record({
   events: eventScripts().map(plausible),
   shows: fc.constantFrom(showsAll, showsLittle).map((shows) => ({ ...shows, notices: false })),
@@ -79,7 +79,7 @@ test('FR-039-01: a client that attaches late has the same final state as a clien
   );
 });
 
-test('INV-5: FR-039-05: updates give the same final state if the first events are sent in one step and the others one by one', () => {
+test('INV-5: FR-039-05: the final state is the same if the first events are sent in one step and all other events one by one', () => {
   fc.assert(
     fc.property(tellings, fc.nat(), ({ events, ...telling }, place) => {
       const at = place % (events.length + 1);
@@ -92,7 +92,7 @@ test('INV-5: FR-039-05: updates give the same final state if the first events ar
   );
 });
 
-test('INV-5: FR-039-05: a repeated event makes no update', () => {
+test('INV-5: FR-039-05: a repeated event causes no update', () => {
   fc.assert(
     fc.property(tellings, ({ events, ...telling }) => {
       const once = foldCheckedEvents(events, telling);
@@ -107,7 +107,10 @@ test('INV-5: FR-039-05: a repeated event makes no update', () => {
   );
 });
 
-/** The total size of all updates for one output, message or thought that arrives in pieces, in characters. */
+/**
+ * Returns the total size of all updates for one output, message or thought that arrives in several parts, in
+ * characters.
+ */
 function sentSize(
   kind: 'message' | 'reasoning' | 'function_call_output',
   pieces: readonly string[],
@@ -129,7 +132,7 @@ test.each([
   ['function_call_output', showsLittle],
   ['function_call_output', showsAll],
 ] as const)(
-  'FR-039-05: the updates of a %s grow with its length, not with its square',
+  'FR-039-05: the size of all updates of a %s grows linearly with its length, not with the square of its length',
   (kind, shows) => {
     const pieces = (count: number) => Array.from({ length: count }, () => 'word '.repeat(20));
     const [short, long] = [

@@ -1,4 +1,4 @@
-/** Shows a question that belongs to no tool call, and its answer, as a separate tool call. */
+/** Shows a question that belongs to no tool call, and the answer to this question, as a tool call of its own. */
 import type * as Acp from '@agentclientprotocol/sdk';
 import type { ErrorObject } from '@liminal/protocol';
 import { toolContent } from './content.ts';
@@ -16,7 +16,7 @@ export function questionCall(item: ApprovalItem): ToolCall {
   return { sessionUpdate: 'tool_call', ...call, ...questionFields(item) };
 }
 
-/** Returns the call of a question for use in a permission request. */
+/** Returns the call of a question in the form that a permission request needs. */
 export function questionOf(item: ApprovalItem): Acp.ToolCallUpdate {
   return { toolCallId: item.id, title: item.title, ...questionFields(item) };
 }

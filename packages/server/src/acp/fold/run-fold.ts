@@ -1,7 +1,8 @@
 /**
  * Folds a run's events to updates for an ACP client. In ACP, messages can only grow and calls can only be replaced.
- * Each step sends the difference between the run's state that was sent and its current state. For a client that has
- * missed events, or that has no events of the run yet, the difference is computed in the same way (`foldSnapshot`).
+ * Each step returns the difference between the state of the run that was already sent and the current state. For a
+ * client that has missed events, or that has no events of the run yet, the difference is computed in the same way
+ * (`foldSnapshot`).
  */
 import {
   changedBy,
@@ -30,7 +31,9 @@ export function startRunFold(): RunFoldState {
   return { response: emptyResponse(), calls: noCalls };
 }
 
-/** Folds one event. `isOwn`: whether the client itself has sent the turn's message, and therefore already shows it. */
+/**
+ * Folds one event. `isOwn`: whether the client itself sent the turn's message, and therefore already shows the message.
+ */
 export function foldRun(
   state: RunFoldState,
   event: StreamEvent,
@@ -53,8 +56,8 @@ export function foldRun(
 }
 
 /**
- * Returns the updates for a client that was sent the run up to `state`. `isLive`: whether the client was attached when
- * the events happened.
+ * Returns the updates for a client to which the run was sent up to `state`. `isLive`: whether the client was attached
+ * when the events happened.
  */
 export function foldSnapshot(
   state: RunFoldState,

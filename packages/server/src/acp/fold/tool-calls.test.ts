@@ -58,7 +58,7 @@ const diff = { type: 'diff', path: '/a', oldText: 'b', newText: 'c' };
 const plain = { isTerminal: false };
 const inTerminal = { isTerminal: true };
 
-test('a call is announced with its title or name; with its input only once the input is complete', () => {
+test('a call is announced with its title or its name; the announcement contains the input only if the input is complete', () => {
   const whole = { isInputComplete: true, isTerminal: false, parent: undefined };
   const shared = { sessionUpdate: 'tool_call', toolCallId: 'a', name: 'Bash' };
   expect(announcedCall(call, whole)).toEqual({
@@ -78,7 +78,7 @@ test('a call is announced with its title or name; with its input only once the i
   });
 });
 
-test('the announcement of a subagent’s call in a terminal has the terminal, the diffs and the parent call', () => {
+test('the announcement of a subagent’s call in a terminal contains the terminal, the diffs and the parent call', () => {
   const look = { isInputComplete: true, isTerminal: true, parent: 'p' };
   expect(announcedCall({ ...call, diffs }, look)).toMatchObject({
     content: [terminal, diff],
@@ -90,7 +90,7 @@ test('the announcement of a subagent’s call in a terminal has the terminal, th
   });
 });
 
-test('a script is announced with its code', () => {
+test('the announcement of a script contains the script’s code', () => {
   expect(
     announcedCall(script, { isInputComplete: true, isTerminal: false, parent: undefined }),
   ).toEqual({
@@ -108,12 +108,15 @@ test.each([
   ['', {}],
   ['{"a', '{"a'],
   ['[1]', [1]],
-])('arguments are shown as their JSON, and else as they came: %j', (json, rawInput) => {
-  const look = { isInputComplete: true, isTerminal: false, parent: undefined };
-  expect(announcedCall({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
-});
+])(
+  'arguments are shown as parsed JSON, or unchanged if they are not JSON: %j',
+  (json, rawInput) => {
+    const look = { isInputComplete: true, isTerminal: false, parent: undefined };
+    expect(announcedCall({ ...call, arguments: json }, look)).toMatchObject({ rawInput });
+  },
+);
 
-test('an update of a call has only the changed fields', () => {
+test('an update of a call contains only the fields that changed', () => {
   const options = { sendsInput: false, begins: false, isTerminal: false };
   expect(changedCall(call, { ...call, arguments: '{}' }, options)).toBeUndefined();
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
@@ -136,7 +139,7 @@ test('an update of a call has only the changed fields', () => {
   });
 });
 
-test('an update of a call’s output has the whole output so far', () => {
+test('an update of a call’s output contains the whole output so far', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(outputUpdate(call, output('Hi'), options)).toEqual({ ...update, content: [words('Hi')] });
@@ -147,7 +150,7 @@ test('an update of a call’s output has the whole output so far', () => {
   });
 });
 
-test('output in a terminal is sent as new text for the terminal; with content only if there are also diffs or blocks', () => {
+test('output in a terminal is sent as new text for the terminal; the update contains content only if there are also diffs or blocks', () => {
   const options = { isTerminal: true, printed: 'new', begins: false };
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   const meta = { _meta: { terminal_output: { terminal_id: 'a', data: 'new' } } };
@@ -159,7 +162,7 @@ test('output in a terminal is sent as new text for the terminal; with content on
   });
 });
 
-test('an output’s own diffs replace the diffs of its call', () => {
+test('if an output has diffs, they replace the diffs of its call', () => {
   const options = { isTerminal: false, printed: '', begins: false };
   const own = [{ path: '/b', oldText: null, newText: 'd' }];
   expect(outputUpdate({ ...call, diffs }, output(''), options).content).toEqual([diff]);
@@ -171,7 +174,7 @@ test('an output’s own diffs replace the diffs of its call', () => {
   ).toMatchObject([{ type: 'diff', path: '/b', newText: 'd' }]);
 });
 
-test('a successful call has its output as content for people and as raw output for programs', () => {
+test('the end of a successful call contains the output twice: as content for people, and as raw output for programs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(endedCall(call, output('Hi'), { ...plain, printed: '' })).toEqual({
     ...update,
@@ -194,7 +197,7 @@ test('a successful call has its output as content for people and as raw output f
   });
 });
 
-test('a failed call has the error’s message as its content, or in its raw output', () => {
+test('the end of a failed call contains the error’s message, in its content or in its raw output', () => {
   const error = { code: 'A', message: 'It broke.', stack: 'at home', details: { b: 1 } };
   const broken = { code: 'A', message: 'It broke.', details: { b: 1 } };
   const end = (more: OutputOf) => endedCall(call, more, { ...plain, printed: '' });
@@ -203,7 +206,7 @@ test('a failed call has the error’s message as its content, or in its raw outp
     content: [words('It broke.')],
     rawOutput: { output: '', error: broken },
   });
-  // The call fails although its output reported success.
+  // The call has failed although its output reported success.
   expect(end(output('Hi', { error }))).toMatchObject({
     status: 'failed',
     content: [words('Hi')],
@@ -225,7 +228,7 @@ test('a failed call has the error’s message as its content, or in its raw outp
   ).toEqual({ result: '', error: broken });
 });
 
-test('a call in a terminal ends with the last new text for the terminal, and the exit code', () => {
+test('when a call in a terminal ends, the last update contains the last text for the terminal and the exit code', () => {
   const end = (out: OutputOf, printed: string) =>
     endedCall(call, out, { isTerminal: true, printed });
   expect(end(output('Hi all', { exitCode: 3 }), 'all')).toMatchObject({
@@ -245,7 +248,7 @@ test('a call in a terminal ends with the last new text for the terminal, and the
   ]);
 });
 
-test('a call without an output ends with its turn', () => {
+test('if a call has no output, the call ends with its turn', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   const exit = { terminal_exit: { terminal_id: 'a', exit_code: null, signal: null } };
   expect(cutOffCall(call, undefined, plain)).toEqual({ ...update, status: 'completed' });
@@ -266,7 +269,7 @@ test('a call without an output ends with its turn', () => {
   expect(cutOffCall(script, error, plain).content).toEqual([words('It broke.')]);
 });
 
-test('after its output is withdrawn, a call shows only its diffs', () => {
+test('after the output of a call is withdrawn, the call shows only its diffs', () => {
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a' };
   expect(clearedCall({ ...call, diffs })).toEqual({ ...update, content: [diff] });
   expect(clearedCall(call)).toEqual({ ...update, content: [] });
@@ -286,7 +289,7 @@ const question = (more: object = {}) =>
   }) as unknown as ApprovalItem;
 const asked = { name: 'Edit', arguments: '{"a":1}', kind: 'edit' };
 
-test('the request for a question about a call has the question as its title', () => {
+test('while a question about a call is open, the call has the title of the question', () => {
   expect(callWithQuestion(call, question(), plain)).toEqual({
     toolCallId: 'a',
     title: 'Run it?',
@@ -307,7 +310,7 @@ test('the request for a question about a call has the question as its title', ()
   });
 });
 
-test('a question’s content names the asker, the description and the call’s earlier fields', () => {
+test('the content of a question contains the subagent that asks, the description, and earlier values of the call’s fields', () => {
   const earlier = { title: 'List', arguments: '{"a":0}' };
   const more = { askedBy: 'Claude', description: 'It lists files.', earlier };
   const content = [
@@ -328,7 +331,7 @@ test('a question’s content names the asker, the description and the call’s e
   ]);
 });
 
-test('a question about a call that was never sent has the fields of the requested call', () => {
+test('a question about a call that was never sent contains the fields of the requested call', () => {
   expect(questionFields(question())).toEqual({});
   expect(questionFields(question({ asked: { ...asked, diffs } }))).toEqual({
     name: 'Edit',
@@ -352,11 +355,11 @@ test.each<[string, boolean]>([
   expect(hasCompleteInput({ ...call, arguments: json })).toBe(isInputComplete);
 });
 
-test('a script’s code is complete from its start', () => {
+test('the code of a script is treated as complete from the start of the script', () => {
   expect(hasCompleteInput(script)).toBe(true);
 });
 
-test('a notice’s title is its first line, and its description is the rest', () => {
+test('the title of a notice is its first line, and its description is the remaining text', () => {
   const notice = { sessionUpdate: 'notice', severity: 'info' };
   expect(noticeOf('info', ' One. \n\n Two.\nThree. \n')).toEqual({
     ...notice,
@@ -366,7 +369,7 @@ test('a notice’s title is its first line, and its description is the rest', ()
   expect(noticeOf('info', 'One.')).toEqual({ ...notice, title: 'One.' });
 });
 
-test('_meta has only fields with a value', () => {
+test('_meta contains only fields with a value', () => {
   const about = { replaces: 'a', error: undefined } as unknown as Parameters<typeof metaOf>[0];
   expect(metaOf(about)).toStrictEqual({ _meta: { liminal: { replaces: 'a' } } });
   expect(metaOf({})).toEqual({});
@@ -375,7 +378,7 @@ test('_meta has only fields with a value', () => {
   expect(ownMeta({ b: undefined })).toEqual({});
 });
 
-test('an error for programs has its details, but not its stack', () => {
+test('an error for programs contains the details of the error, but not its stack', () => {
   const error = { code: 'A', message: 'B', stack: 'C' };
   expect(diagnosis(error)).toStrictEqual({ code: 'A', message: 'B' });
   expect(diagnosis({ ...error, details: 1 })).toStrictEqual({

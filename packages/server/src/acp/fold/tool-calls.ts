@@ -12,12 +12,14 @@ export type OutputOf = Of<'function_call_output'> | Of<'script_execution_output'
 export type ToolCall = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call' }>;
 export type ToolCallUpdate = Extract<Acp.SessionUpdate, { sessionUpdate: 'tool_call_update' }>;
 
-/** How a client shows a call; the id of its terminal is the call's id. */
+/** How a client shows a call. The id of the call's terminal is the call's id. */
 export interface CallDisplay {
   isTerminal: boolean;
 }
 
-/** The first update of a call. `isInputComplete`: the call's arguments are complete, and the call runs. */
+/**
+ * Returns the first update of a call. `isInputComplete`: the call's arguments are complete, and the call is running.
+ */
 export function announcedCall(
   item: CallItem,
   {
@@ -41,7 +43,8 @@ export function announcedCall(
 }
 
 /**
- * The update for a changed call; undefined if no field that clients see has changed. `begins`: the call begins to run.
+ * Returns the update for a changed call; undefined if no field that clients show has changed. `begins`: the call begins
+ * to run.
  */
 export function changedCall(
   before: CallItem,
@@ -62,7 +65,7 @@ export function changedCall(
   };
 }
 
-/** The update with a call's output so far. `printed` is the new text for the call's terminal. */
+/** Returns the update with a call's output so far. `printed` is the new text for the call's terminal. */
 export function outputUpdate(
   call: CallItem,
   output: OutputOf,
@@ -80,7 +83,7 @@ export function outputUpdate(
   };
 }
 
-/** The last update of a call. */
+/** Returns the last update of a call. */
 export function endedCall(
   call: CallItem,
   output: OutputOf,
@@ -99,7 +102,7 @@ export function endedCall(
   };
 }
 
-/** The last update of a call that ended without an output, or was cut off. */
+/** Returns the last update of a call that ended without an output, or that was cut off. */
 export function cutOffCall(
   call: CallItem,
   error: ErrorObject | undefined,
@@ -117,7 +120,7 @@ export function cutOffCall(
   };
 }
 
-/** Removes the call's output so far from the client's view. */
+/** Returns the update that removes the call's output so far from the client. */
 export function clearedCall(call: CallItem): ToolCallUpdate {
   return {
     ...updateOf(call.id),
@@ -125,7 +128,10 @@ export function clearedCall(call: CallItem): ToolCallUpdate {
   };
 }
 
-/** The call in the form of its question: the content begins with the description and the call's earlier fields. */
+/**
+ * Returns the call as its question shows it: the content begins with the description, and with earlier values of the
+ * call's fields.
+ */
 export function callWithQuestion(
   call: CallItem,
   item: ApprovalItem,
@@ -137,7 +143,7 @@ export function callWithQuestion(
   return { toolCallId: call.id, ...fields, title, ...(all.length > 0 && { content: all }) };
 }
 
-/** The fields of the call that a question is about, for a client to which the call was never sent. */
+/** Returns the fields of the call that a question is about, for a client to which the call was never sent. */
 export function questionFields(item: ApprovalItem): Omit<CallFields, 'title'> {
   const { asked } = item;
   const {
@@ -163,7 +169,7 @@ const asCallItem = (id: string, asked: AskedCall): CallItem => ({
   ...asked,
 });
 
-/** A question's asker and description, and the call's earlier fields. */
+/** Returns the subagent that asks, the description, and earlier values of the call's fields. */
 function questionContent({
   askedBy,
   description = '',
@@ -210,8 +216,8 @@ function callFields(item: CallItem, includesInput: boolean): CallFields {
 }
 
 /**
- * Whether the arguments are complete although the agent has not ended the call yet: a script's code, or one JSON
- * object.
+ * Whether the arguments are complete although the agent has not ended the call yet. The arguments are complete if they
+ * are a script's code or one JSON object.
  */
 export function hasCompleteInput(item: CallItem): boolean {
   if (item.type === 'script_execution') return true;
@@ -251,7 +257,7 @@ function outputParts(call: CallItem, output: OutputOf) {
   };
 }
 
-/** The output, the exit code and the error, for programs. */
+/** Returns the output, the exit code and the error, for programs. */
 function rawOutput(output: OutputOf): Record<string, unknown> {
   const error = errorOf(output);
   const failure = error === undefined ? {} : { error: diagnosis(error) };
@@ -260,7 +266,7 @@ function rawOutput(output: OutputOf): Record<string, unknown> {
   return { output: output.output, ...(exitCode !== null && { exitCode }), ...failure };
 }
 
-/** Returns an error for every failed tool, made from the exit code if the output has no error. */
+/** Returns an error for every failed tool. If the output has no error, the error is made from the exit code. */
 function errorOf(output: OutputOf): ErrorObject | undefined {
   if (output.success || output.error !== undefined) return output.error;
   const exitCode = exitCodeOf(output);

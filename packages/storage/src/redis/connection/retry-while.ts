@@ -1,3 +1,4 @@
+import { withRetries } from '@liminal/protocol';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StorageError } from '../../errors.ts';
 
@@ -13,14 +14,12 @@ export async function retryWhile<T>(
   attempt: () => Promise<T>,
   onRefused?: (error: StorageError) => Promise<void>,
 ): Promise<T | undefined> {
-  while (isWanted()) {
-    try {
-      return await attempt();
-    } catch (error) {
+  return withRetries(
+    async () => (isWanted() ? attempt() : undefined),
+    async (error) => {
       if (!(error instanceof StorageError)) throw error;
       await onRefused?.(error);
       await delay(retryMs);
-    }
-  }
-  return undefined;
+    },
+  );
 }

@@ -1,4 +1,4 @@
-import { thrownMessage } from '@liminal/protocol';
+import { LruMap, thrownMessage } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
 import { errors } from '../../errors.ts';
 import { advanceRun, constantsOf } from '../../log/append-rules.ts';
@@ -23,7 +23,7 @@ export class Appender {
   readonly #streams: RunStreams;
   readonly #announcements: Announcements;
   readonly #isCluster: boolean;
-  readonly #own = new Map<string, OwnRun>();
+  readonly #own = new LruMap<string, OwnRun>(maxOwn);
   /** Runs with an append whose outcome is unknown. */
   readonly #inDoubt = new Set<string>();
 
@@ -98,11 +98,7 @@ export class Appender {
   }
 
   #remember(runId: string, { constants, ends }: Batch, nextSeq: number): void {
-    this.#own.delete(runId);
-    if (ends) return;
-    this.#own.set(runId, { constants, nextSeq });
-    if (this.#own.size <= maxOwn) return;
-    const [oldest = runId] = this.#own.keys();
-    this.#own.delete(oldest);
+    if (ends) this.forget(runId);
+    else this.#own.set(runId, { constants, nextSeq });
   }
 }

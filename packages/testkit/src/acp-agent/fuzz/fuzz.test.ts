@@ -15,17 +15,17 @@ const parsed = (line: string): unknown => {
   }
 };
 
-test('the same seed gives the same lines, and another seed gives others', () => {
+test('the same seed gives the same lines, and different seeds give different lines', () => {
   expect([...fuzzLines({ seed: 1, count }, 's')]).toEqual(lines);
   expect([...fuzzLines({ seed: 2, count }, 's')]).not.toEqual(lines);
 });
 
-test('the number of lines is the requested one, and no line contains a line feed', () => {
+test('the number of lines is the requested number, and no line contains a line feed', () => {
   expect(lines).toHaveLength(count);
   expect(lines.filter((line) => line.includes('\n'))).toEqual([]);
 });
 
-test('some lines are valid, most are not, and each valid line occurs unchanged', () => {
+test('some lines are valid, most lines are not, and each valid line occurs unchanged', () => {
   const valid = sampleLines('s');
   const whole = lines.filter((line) => valid.includes(line));
 
@@ -34,7 +34,7 @@ test('some lines are valid, most are not, and each valid line occurs unchanged',
   expect(new Set(whole)).toEqual(new Set(valid));
 });
 
-test('the valid lines are every update of the stable protocol, every request, and answers', () => {
+test('the valid lines contain every update of the stable protocol, every request, and answers', () => {
   expect(new Set(sampleUpdates.map(({ sessionUpdate }) => sessionUpdate))).toEqual(
     new Set([
       'user_message_chunk',
@@ -72,7 +72,7 @@ test('the valid lines are every update of the stable protocol, every request, an
 });
 
 test.each(Object.entries(mutations))(
-  '%s breaks every valid line without throwing',
+  'the mutation “%s” breaks every valid line without throwing',
   (_, mutation) => {
     const random = seeded(3);
 
@@ -98,11 +98,11 @@ test.each([
   ['a notification as a request', (line: string) => hasId(line, 'session/update')],
   ['an answer that is both', (line: string) => /"result":.*"error":/.test(line)],
   ['a prototype', (line: string) => line.startsWith('{"__proto__"')],
-])('among the lines is %s', (_, matches) => {
+])('the mutated lines include %s', (_, matches) => {
   expect(lines.filter(matches).length).toBeGreaterThan(0);
 });
 
-test('lines are sent twice, and out of order', () => {
+test('some lines are sent twice, and some out of order', () => {
   const twice = lines.filter((line, at) => line !== '' && line === lines[at - 1]);
 
   expect(twice.length).toBeGreaterThan(10);

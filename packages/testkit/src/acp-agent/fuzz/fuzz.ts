@@ -1,4 +1,4 @@
-/** A stream of protocol lines, most of them broken: the same for the same seed. */
+/** Makes a stream of protocol lines, most of them broken. The same seed gives the same lines. */
 import { mutate } from './mutate.ts';
 import { below, pick, seeded } from './random.ts';
 import { sampleLines } from './sample-lines.ts';
@@ -9,12 +9,12 @@ export interface Fuzz {
   count: number;
 }
 
-/** The share of lines that stay valid: the broken lines must meet turns and calls that valid lines have begun. */
+/** The share of lines that stay valid. The valid lines begin turns and calls, which the broken lines then meet. */
 const wholeShare = 0.25;
-/** The share of lines that are delayed, and come after later ones. */
+/** The share of lines that are delayed, so that they come after later lines. */
 const lateShare = 0.1;
 
-/** Lines for one session. The requests among them do no harm if the client grants them. */
+/** Yields lines for one session. If the client grants the requests among them, they do no harm. */
 export function* fuzzLines({ seed, count }: Fuzz, sessionId: unknown): Generator<string> {
   const random = seeded(seed);
   const valid = sampleLines(sessionId);

@@ -1,15 +1,15 @@
-/** Breaks lines of the protocol: in ways that were seen with real agents and pipes, and in other ways. */
+/** Breaks lines of the protocol, in ways that were seen with real agents and pipes and in other ways. */
 import { below, pick, type Random } from './random.ts';
 
-/** Turns a valid line into a broken line, or into several lines if the line is repeated or split. */
+/** Converts a valid line to a broken line, or to several lines if the line is repeated or split. */
 type Mutation = (line: string, random: Random) => string[];
 
 type Json = Record<string, unknown>;
 
-/** A place in a JSON value: the object or array that contains it, and its key. */
+/** A position in a JSON value: the object or array that contains it, and its key there. */
 type JsonPlace = [holder: Json, key: string];
 
-/** Changes the message, which stays JSON. */
+/** Makes a mutation that changes the message. The result is still JSON. */
 const mutateMessage =
   (change: (message: Json, random: Random) => unknown): Mutation =>
   (line, random) => {
@@ -17,7 +17,7 @@ const mutateMessage =
     return [JSON.stringify(change(message, random) ?? message)];
   };
 
-/** Changes one place in the message. */
+/** Makes a mutation that changes one position in the message. */
 const somewhere = (change: (place: JsonPlace, random: Random) => void): Mutation =>
   mutateMessage((message, random) => change(pick(places(message), random), random));
 
@@ -71,7 +71,7 @@ const noise = [
   '{"jsonrpc":"2.0"}',
 ];
 
-/** Every way to break a line, by name. */
+/** All mutations, by name. */
 export const mutations = {
   missingField: somewhere(([holder, key]) => void delete holder[key]),
   wrongType: somewhere(([holder, key], random) => {
@@ -165,14 +165,14 @@ export const mutations = {
 
 const all: readonly Mutation[] = Object.values(mutations);
 
-/** Breaks a valid line in one way; the result may be several lines. */
+/** Breaks a valid line with one mutation. The result may be several lines. */
 export const mutate: Mutation = (line, random) => pick(all, random)(line, random);
 
 const hole = 'to be filled';
 const arrays = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-/** Every place in a JSON object, at any depth. */
+/** Returns every position in a JSON object, at any depth. */
 function places(value: unknown): JsonPlace[] {
   const holder = asObject(value);
   return Object.keys(holder).flatMap((key): JsonPlace[] => [[holder, key], ...places(holder[key])]);

@@ -1,7 +1,7 @@
-/** A number from 0 up to, but not including, 1. */
+/** Returns a number from 0 up to, but not including, 1. */
 export type Random = () => number;
 
-/** The same numbers for the same seed: mulberry32. */
+/** Returns a generator (mulberry32) that gives the same numbers for the same seed. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -12,7 +12,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** An integer from 0 up to, but not including, `limit`. */
+/** Returns an integer from 0 up to, but not including, `limit`. */
 export const below = (limit: number, random: Random): number => Math.floor(random() * limit);
 
 export function pick<T>(list: readonly T[], random: Random): T {

@@ -1,4 +1,4 @@
-/** Valid messages of an agent: every kind of `session/update`, every request, some notifications and answers. */
+/** Valid messages of an agent: every kind of `session/update`, every request, and some notifications and answers. */
 
 type Body = Record<string, unknown>;
 
@@ -97,7 +97,7 @@ const others: Body[] = [
   },
 ];
 
-/** Every variant of `session/update` in the stable protocol, some of them several times. */
+/** Every variant of `session/update` in the stable protocol; some variants occur several times. */
 export const sampleUpdates: readonly Body[] = [...chunks, ...tools, ...others];
 
 const requests: readonly [string, Body][] = [
@@ -148,7 +148,7 @@ const notifications: readonly [string, Body][] = [
   ['_vendor/tell', { anything: true }],
 ];
 
-/** All sample messages as lines for the session. The ids of requests count from 5000. */
+/** Returns all sample messages as lines for the session. The ids of requests count from 5000. */
 export function sampleLines(sessionId: unknown): string[] {
   const messages = [
     ...sampleUpdates.map((update) => ({ method: 'session/update', params: { sessionId, update } })),

@@ -39,7 +39,7 @@ export class ScriptedAgent {
     scene.words['requestId'] = id;
     const call = new Call(voice, id, async () => {
       const result = await this.#methods.call(method, params);
-      // Steps after the answer to `session/new` are about the new session.
+      // Steps after the answer to `session/new` belong to the new session.
       if (method === 'session/new') scene.sessionId = idIn(result);
       return result;
     });
@@ -55,7 +55,7 @@ export class ScriptedAgent {
     await call.error({ code: notFound, message: 'There is no such session.' });
   }
 
-  /** The scene for the steps of a call that is not a turn. A cancellation does not stop the steps of this scene. */
+  /** Returns the scene for the steps of a call that is not a turn. A cancellation does not stop these steps. */
   #scene(params: Params): Scene {
     const { sessionId } = params;
     const cwd = this.#methods.session(params)?.cwd ?? params['cwd'];

@@ -1,4 +1,4 @@
-/** A request of the client, which is answered once, never, or as often as the script says. */
+/** A request of the client. The request is answered once, never, or as often as the script says. */
 import type { AgentOutput } from './wire.ts';
 
 export class RpcError extends Error {
@@ -13,13 +13,15 @@ export class RpcError extends Error {
 export class Call {
   readonly #voice: AgentOutput;
   readonly #usual: () => Promise<unknown>;
-  /** Undefined for a notification. */
+  /** The request's id; undefined for a notification. */
   readonly id: unknown;
   answered = false;
   /** Called before the answer is sent. */
   beforeAnswer = (): void => undefined;
 
-  /** @param usual - Makes the default result, unless the script says otherwise. */
+  /**
+   * @param usual - Makes the default result, which is used unless the script contains another answer.
+   */
   constructor(voice: AgentOutput, id: unknown, usual: () => Promise<unknown>) {
     this.#voice = voice;
     this.id = id;

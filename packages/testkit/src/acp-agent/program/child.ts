@@ -1,4 +1,4 @@
-/** Programs that the agent starts and leaves running. */
+/** Starts programs that the agent leaves running. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -17,7 +17,7 @@ export async function startChild(child: Child): Promise<number> {
     ignoresTerm = false,
     holdsStdout = false,
   } = child;
-  // The program inherits the signals that the shell ignores.
+  // The shell ignores these signals, and so does the program that the shell starts.
   const [command = '', ...args] = ignoresTerm
     ? ['sh', '-c', 'trap "" TERM INT HUP; exec "$@"', 'sh', ...argv]
     : argv;

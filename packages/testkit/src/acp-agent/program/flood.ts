@@ -3,17 +3,17 @@ import type { AgentOutput } from './wire.ts';
 
 export interface Flood {
   count: number;
-  /** The text after the time in each chunk. */
+  /** The text that follows the time in each chunk. */
   text?: string;
-  /** Chunks a second; without it, as fast as the client reads. */
+  /** The number of chunks a second. Without it, the chunks are sent as fast as the client reads. */
   rate?: number;
 }
 
 const batch = 64;
 
 /**
- * Each chunk's text is the time it was written (µs on the machine's monotonic clock, 15 digits), a space, and `text`.
- * `flood` waits between batches, so that the agent can read input and the flood can be stopped.
+ * Sends chunks. Each chunk's text is the time at which it was written (µs on the machine's monotonic clock, 15 digits),
+ * a space, and `text`. `flood` waits between batches, so that the agent can read input and the flood can be stopped.
  */
 export async function flood(
   voice: AgentOutput,
@@ -30,7 +30,7 @@ export async function flood(
 
 const now = (): string => String(process.hrtime.bigint() / 1000n).padStart(15, '0');
 
-/** The parts of a line before and after the time. Joining these parts is faster than serialising each line. */
+/** Returns the parts of a line before and after the time. Joining these parts is faster than serialising each line. */
 function around(sessionId: unknown, text: string): [string, string] {
   const mark = '\u0000';
   const update = {
@@ -59,7 +59,7 @@ async function pour(
   }
 }
 
-/** Computes the number of chunks from the elapsed time, so that a late timer does not reduce the rate. */
+/** Computes from the elapsed time how many chunks are due, so that a late timer does not reduce the rate. */
 async function pace(
   voice: AgentOutput,
   count: number,

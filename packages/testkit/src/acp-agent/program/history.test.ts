@@ -10,7 +10,7 @@ const image = {
   content: { type: 'image', data: '', mimeType: 'image/png' },
 };
 
-test('the chunks of one message are joined if nothing comes between them', () => {
+test('the chunks of one message are joined if no other update is between them', () => {
   const tool = { sessionUpdate: 'tool_call', toolCallId: '1', title: 'a' };
 
   expect(

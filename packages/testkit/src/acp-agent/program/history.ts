@@ -1,4 +1,4 @@
-/** Converts a session's updates for a replay: whole messages, tool calls in their final state, and no plans. */
+/** Converts a session's updates to a replay: whole messages, tool calls in their final state, and no plans. */
 export type Update = Record<string, unknown>;
 
 const kept = new Set([
@@ -19,8 +19,8 @@ export function readAgain(updates: readonly Update[]): Update[] {
 }
 
 /**
- * The index of the entry that the update continues: for a tool call's update its tool call, for a chunk the last entry
- * if that is the same message.
+ * Returns the index of the entry that the update continues: for an update of a tool call, the index of that call; for a
+ * chunk, the last index if the last entry is a chunk of the same message.
  */
 function whereItGoes(read: readonly Update[], update: Update): number {
   if (update['sessionUpdate'] === 'tool_call_update')

@@ -1,4 +1,4 @@
-/** A session in this process: its prompts, one after the other, and its later replay. */
+/** A session in this process: plays its prompts one after the other, and records them for a later replay. */
 import type { Call } from './call.ts';
 import { readAgain } from './history.ts';
 import type { Player } from './player.ts';
@@ -38,7 +38,7 @@ export class LiveSession {
     return this.#session.cwd;
   }
 
-  /** Resolves when the prompt's turn has ended, or when the prompt has been queued. */
+  /** Starts the turn of a prompt. Resolves when the turn has ended, or when the prompt has been queued. */
   async prompt(call: Call, prompt: unknown): Promise<void> {
     if (this.#running.size === 0) return this.#turn(call, prompt);
     switch (this.#stage.script.secondPrompt ?? 'queue') {
@@ -53,17 +53,17 @@ export class LiveSession {
     }
   }
 
-  /** `session/cancel`: cancels the running turn, not queued prompts. */
+  /** Handles `session/cancel`: cancels the running turn, but not the queued prompts. */
   cancel(): void {
     for (const running of this.#running) running.cancel(this.#stage.script.cancel);
   }
 
-  /** Handles `$/cancel_request` if the request is about a running prompt. */
+  /** Handles `$/cancel_request`, if the request to cancel is a running prompt. */
   cancelRequest(requestId: unknown): void {
     for (const running of this.#running) if (running.call.id === requestId) running.cancelRequest();
   }
 
-  /** `session/close`: cancels the running turn, even if the script handles cancelling in another way. */
+  /** Handles `session/close`: cancels the running turn, even if the script contains another effect of cancelling. */
   close(): void {
     this.#queue.length = 0;
     for (const running of this.#running)
@@ -98,7 +98,7 @@ export class LiveSession {
     return found ?? { steps: [{ say: `You said: ${text}` }] };
   }
 
-  /** If the agent dies during the turn, the agent's own messages are lost, but not the user's. */
+  /** If the agent dies during the turn, the agent's own messages are lost, but the user's message is not. */
   #remember(prompt: unknown, text: string): void {
     this.#session.title ??= text.slice(0, 80);
     const blocks = Array.isArray(prompt) ? prompt : [];

@@ -1,6 +1,6 @@
 /**
- * A scripted ACP agent on stdio: `node main.ts FOLDER`, where FOLDER contains `script.json` and the agent's stored
- * sessions, and the socket `control` while a test listens. `acpAgent` creates such folders.
+ * A scripted ACP agent on stdio: `node main.ts FOLDER`. FOLDER contains `script.json`, the agent's stored sessions and,
+ * while a test listens, the socket `control`. `acpAgent` creates such folders.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -20,8 +20,8 @@ if (folder === undefined || process.argv.length > 3 || !existsSync(join(folder, 
   process.exit(2);
 }
 
-// Read the script without checking it: `acpAgent` has checked it, and loading the schema library would triple the start
-// time of a process.
+// Read the script without checking it: `acpAgent` has checked it, and loading the schema library would triple the time
+// in which a process starts.
 const script: AgentScript = JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'));
 const voice = new AgentOutput(process.stdout);
 const control = join(folder, 'control');
@@ -31,13 +31,13 @@ const test = existsSync(control)
 const player = new Player(voice, test);
 const stored = new StoredSessions(folder, script.sessions ?? []);
 const agent = new ScriptedAgent({ script, player, voice, stored });
-// Marks the programs that the agent starts, so that the test can end them: see control.ts.
+// The variable marks the programs that the agent starts, so that the test can end them (see control.ts).
 process.env['SCRIPTED_AGENT'] = folder;
 if (script.ignoresTerm === true) process.on('SIGTERM', () => undefined);
 
 await agent.start();
-// Write the compile cache now, because most scripted agents are killed before they could write it at their end. With
-// the cache, later processes start in half the time.
+// Write the compile cache now, because most scripted agents are killed before they could write the cache at their end.
+// With the cache, later processes start in half the time.
 flushCompileCache();
 for await (const line of readLines(process.stdin)) {
   if (voice.silent) await never;

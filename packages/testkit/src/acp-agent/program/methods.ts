@@ -1,4 +1,4 @@
-/** The agent's default answers. */
+/** The answers that the agent gives by default. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcError } from './call.ts';
@@ -22,7 +22,7 @@ export class Methods {
     this.#stage = stage;
   }
 
-  /** Returns a method's result; rejects with its error. */
+  /** Returns the result of a method; rejects with the error of the method. */
   async call(method: string, params: Params): Promise<unknown> {
     const own: unknown = Object.hasOwn(this.#table, method) ? this.#table[method] : undefined;
     if (typeof own !== 'function')
@@ -30,7 +30,7 @@ export class Methods {
     return own(params);
   }
 
-  /** The session of a call, if this process has it. */
+  /** Returns the session of a call, if this process has that session. */
   session({ sessionId }: Params): LiveSession | undefined {
     return this.#live.get(sessionId);
   }

@@ -13,11 +13,11 @@ import { fillIn, type Words } from './words.ts';
 export interface Scene {
   sessionId: unknown;
   words: Words;
-  /** Aborts the playing anywhere: the scene's promise rejects with `Stopped`. */
+  /** Aborts the scene at any step. The scene's promise then rejects with `Stopped`. */
   signal: AbortSignal;
-  /** The call that the steps `stop`, `result`, `error` and `answer` answer. */
+  /** The call that the steps `stop`, `result`, `error` and `answer` reply to. */
   call?: Call;
-  /** Called with each update of the session, for its history. */
+  /** Called with each update of the session, so that the session's history contains the update. */
   note?: (update: Record<string, unknown>) => void;
 }
 
@@ -141,10 +141,10 @@ export class Player {
   }
 }
 
-/** Lets the agent read new input during a long scene, for example a cancel. */
+/** Lets the agent read new input during a long scene, for example a cancellation. */
 const listen = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for the promise, unless the scene is stopped first. */
+/** Waits until the promise is settled, or rejects when the scene is stopped. */
 async function until<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) throw new Stopped();
   const stopped = Promise.withResolvers<never>();

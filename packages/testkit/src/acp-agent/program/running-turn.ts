@@ -1,4 +1,4 @@
-/** A turn while it is played, and its end if it is stopped. */
+/** A turn that is being played, and its end if it is stopped. */
 import type { Call } from './call.ts';
 import type { Player, Scene } from './player.ts';
 import { Stopped } from './player.ts';
@@ -21,7 +21,7 @@ export class RunningTurn {
     this.call = call;
   }
 
-  /** Resolves when the turn is over, answered or not. */
+  /** Resolves when the turn is over, whether its prompt was answered or not. */
   async play(scene: Omit<Scene, 'call' | 'signal'>): Promise<void> {
     const { call } = this;
     try {
@@ -35,7 +35,7 @@ export class RunningTurn {
     }
   }
 
-  /** `session/cancel`. `reply` is the script's answer for turns that define no answer of their own. */
+  /** Handles `session/cancel`. `reply` is the script's answer for turns that contain no answer of their own. */
   cancel(reply: Turn['cancel']): void {
     const { call } = this;
     switch (this.#turn.cancel ?? reply ?? 'cancelled') {

@@ -5,7 +5,7 @@ export type Settings = Record<string, unknown>;
 
 const invalidParams = -32602;
 
-/** Answers `session/set_mode`, and stores the mode. */
+/** Replies to `session/set_mode`, and stores the mode. */
 export function setMode(settings: Settings, modeId: unknown): unknown {
   const modes = asObject(settings['modes']);
   const known = list(modes['availableModes']).some(({ id }) => id === modeId);
@@ -14,7 +14,7 @@ export function setMode(settings: Settings, modeId: unknown): unknown {
   return {};
 }
 
-/** Answers `session/set_config_option`, and stores the value. */
+/** Replies to `session/set_config_option`, and stores the value. */
 export function setConfigOption(settings: Settings, configId: unknown, value: unknown): unknown {
   const options = list(settings['configOptions']);
   if (!options.some(({ id }) => id === configId))

@@ -1,4 +1,4 @@
-/** The sessions that the agent stores on disk: later processes of the same agent know them. */
+/** The sessions that the agent stores on disk, where later processes of the same agent find them. */
 import {
   existsSync,
   mkdirSync,
@@ -15,7 +15,9 @@ export class StoredSessions {
   readonly #folder: string;
   readonly #fromBefore: readonly StoredSession[];
 
-  /** @param fromBefore - Sessions that the script itself contains; they are not on disk. */
+  /**
+   * @param fromBefore - The sessions that the script itself contains. They are not on disk.
+   */
   constructor(folder: string, fromBefore: readonly StoredSession[]) {
     this.#folder = folder;
     this.#fromBefore = fromBefore;

@@ -1,4 +1,4 @@
-/** The agent's connection to its test: reports received messages, and gets orders. */
+/** The agent's connection to its test. The agent reports the messages that it receives, and receives orders. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { readLines } from './wire.ts';
@@ -22,20 +22,20 @@ export class TestConnection {
     this.#socket = socket;
   }
 
-  /** Connects to the test that listens at `path`, and follows the test's orders. */
+  /** Connects to the test that listens at `path`, and executes the test's orders. */
   static async connect(path: string, write: (text: string) => void): Promise<TestConnection> {
     const socket = connect(path);
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     const line = new TestConnection(socket);
-    // If the test ends, the agent ends.
+    // When the test ends, the agent must end too.
     socket.once('close', () => process.exit(1));
     void line.#followOrders(write);
     await line.report({ type: 'started', pid: process.pid });
     return line;
   }
 
-  /** Resolves when the report has left this process. */
+  /** Sends a report. Resolves when the report has left this process. */
   report(report: Report): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.write(`${JSON.stringify(report)}\n`, () => resolve());

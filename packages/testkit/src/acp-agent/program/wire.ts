@@ -1,7 +1,7 @@
 /** Reads and writes lines, without checks. */
 import type { Readable, Writable } from 'node:stream';
 
-/** The message on one line, if it is JSON-RPC. */
+/** The message on one line, if the line is JSON-RPC. */
 export interface Message {
   id?: unknown;
   method?: string;
@@ -10,7 +10,10 @@ export interface Message {
   error?: unknown;
 }
 
-/** Does not use `readline`, which also ends a line at U+2028, a valid character in JSON. */
+/**
+ * Yields the lines of an input. The function does not use `readline`, which also ends a line at U+2028, a valid
+ * character in JSON.
+ */
 export async function* readLines(input: Readable): AsyncGenerator<string> {
   input.setEncoding('utf8');
   let rest = '';
@@ -36,12 +39,12 @@ export class AgentOutput {
 
   constructor(output: Writable) {
     this.#output = output;
-    // Ignore write errors: the agent must not end when its client has ended, because tests need an agent that outlives
-    // its client.
+    // Ignore write errors. When its client has ended, the agent must continue, because tests need an agent that
+    // outlives its client.
     output.on('error', () => undefined);
   }
 
-  /** Stops all output: later writes never complete. */
+  /** Stops all output. Writes after this call never complete. */
   stopWriting(): void {
     this.#silent = true;
   }

@@ -13,7 +13,7 @@ test('a string that is only a placeholder becomes the placeholder’s value, of 
   expect(fillIn(['{{i}}', '{{terminal.exit}}'], words)).toEqual([3, { code: 0 }]);
 });
 
-test('other text stays, and an unknown placeholder is undefined', () => {
+test('text without placeholders stays unchanged, and an unknown placeholder becomes undefined', () => {
   expect(fillIn([1, null, true, '{cwd}', '{{ cwd }}'], words)).toEqual([
     1,
     null,

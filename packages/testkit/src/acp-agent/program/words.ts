@@ -1,12 +1,15 @@
-/** `{{cwd}}`, `{{terminal.terminalId}}`: values that are known only while a script is played. */
+/**
+ * The values of placeholders such as `{{cwd}}` and `{{terminal.terminalId}}`. These values are known only while a
+ * script is played.
+ */
 export type Words = Record<string, unknown>;
 
 const whole = /^\{\{([\w.]+)\}\}$/;
 const within = /\{\{([\w.]+)\}\}/g;
 
 /**
- * Replaces the placeholders in every string of a JSON value; a string that is only a placeholder becomes its value, of
- * any type.
+ * Replaces the placeholders in every string of a JSON value. A string that is only a placeholder becomes the
+ * placeholder's value, of any type.
  */
 export function fillIn(value: unknown, words: Words): unknown {
   if (typeof value === 'string') {

@@ -1,21 +1,24 @@
-/** Time per frame for drawing rows (ms): half a frame, since the browser must lay them out and paint them. */
+/**
+ * The time that each frame may spend on drawing rows, in ms: half a frame, since the browser must lay them out and
+ * paint them.
+ */
 const mostTime = 8;
 
-/** Runs work at the next frame or when idle, once for all callers, and measures how long it takes. */
+/** Runs work in the next frame, or when the page is idle, once for all callers. Measures how long the work takes. */
 export class FrameScheduler {
   readonly #run: (isIdle: boolean) => void;
   #frame: number | undefined;
   #idle: (() => void) | undefined;
-  /** Time for drawing in this run (ms). */
+  /** The time for drawing in this run, in ms. */
   #time = mostTime;
-  /** Cost of one pixel of height (ms); a guess at first. */
+  /** The cost of one pixel of height, in ms; a guess at first. */
   #cost = 0.02;
 
   constructor(run: (isIdle: boolean) => void) {
     this.#run = run;
   }
 
-  /** Height (px) that can be drawn in this run; none while the page is busy. */
+  /** Returns the height (px) that can be drawn in this run; 0 while the page is busy. */
   get height(): number {
     return this.#time / this.#cost;
   }
@@ -37,7 +40,7 @@ export class FrameScheduler {
     });
   }
 
-  /** Runs when the page is idle. While the page is busy, runs at intervals, without drawing. */
+  /** Runs the work when the page is idle. While the page is busy, runs the work at intervals, without drawing. */
   whenIdle(): void {
     this.#idle ??= onceIdle((isIdle) => {
       this.#idle = undefined;
@@ -54,12 +57,12 @@ export class FrameScheduler {
   }
 }
 
-/** Longest wait for an idle page (ms). */
+/** The longest wait for an idle page, in ms. */
 const patience = 300;
 
 /**
- * Calls `run` when the page is idle, or after `patience` with false. `isIdle` is whether there is time to draw before
- * the next frame. Returns a function that cancels the call. Safari has no idle callback.
+ * Calls `run` when the page is idle, or, after `patience`, while it is busy. `isIdle` tells whether there is time to
+ * draw before the next frame. Returns a function that cancels the call. Safari has no idle callback.
  */
 function onceIdle(run: (isIdle: boolean) => void): () => void {
   if (typeof requestIdleCallback === 'undefined') {

@@ -8,7 +8,7 @@ const turn: TurnView = { turnId: 't', status: 'complete', items: [] };
 const row = (key: string): TurnRow => ({ key, turn });
 const keys = fc.integer({ min: 0, max: 30 }).map(String);
 
-/** One change: a row is measured, the list of rows changes, or a row is made anew. */
+/** One change: a row is measured, the list of rows changes, or a row is made again. */
 type Step = { measured: [string, number] } | { rows: string[] } | { again: string };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   ),
 );
 
-it('each top is always the sum of all heights before it', () => {
+it('the top of each row is always the sum of the heights of all rows before it', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const heights = new Heights();
@@ -38,7 +38,7 @@ it('each top is always the sum of all heights before it', () => {
   );
 });
 
-it('a change of the last rows does not compute the earlier tops again', () => {
+it('if only the last rows change, the tops of earlier rows are not computed again', () => {
   const heights = new Heights();
   const rows = Array.from({ length: 1_000 }, (_, n) => row(String(n)));
   heights.tops(rows);

@@ -1,9 +1,9 @@
 import type { TurnRow } from './turn-rows.ts';
 
-/** Heights of rows (px): as last measured, else estimated. */
+/** The heights of rows (px): as they were last measured, or, if they were never measured, estimated. */
 export class Heights {
   readonly #measured = new Map<string, number>();
-  /** Keys of rows whose height has changed since the tops were computed. */
+  /** The keys of rows whose height has changed since the tops were computed. */
   readonly #changed = new Set<string>();
   #rows: readonly TurnRow[] = [];
   #tops = new Float64Array(1);
@@ -19,8 +19,8 @@ export class Heights {
   }
 
   /**
-   * Top of each row (px below the top of the first row), with one more entry than there are rows. The tops are
-   * computed again only from the first changed row on, which is usually one of the last rows.
+   * Returns the top of each row (px below the top of the first row), with one more entry than there are rows. The tops
+   * are computed again only from the first changed row on, and this is usually one of the last rows.
    */
   tops(rows: readonly TurnRow[]): Float64Array {
     const first = this.#firstChanged(rows);
@@ -38,7 +38,7 @@ export class Heights {
     return tops;
   }
 
-  /** The index of the first row that is new or has another height since the tops were computed. */
+  /** Returns the index of the first row that is new, or whose height has changed, since the tops were computed. */
   #firstChanged(rows: readonly TurnRow[]): number {
     const known = Math.min(rows.length, this.#rows.length);
     let first = 0;
@@ -53,7 +53,7 @@ export class Heights {
   }
 }
 
-/** The index of the row at a place (px below the top of the first row). */
+/** Returns the index of the row at a position (px below the top of the first row). */
 export function rowAt(tops: Float64Array, place: number): number {
   let low = 0;
   let high = tops.length - 2;
@@ -65,7 +65,7 @@ export function rowAt(tops: Float64Array, place: number): number {
   return low;
 }
 
-/** Height of a folded row, including the space to the next. */
+/** The height of a folded row, including the space below it. */
 const folded = 42;
 const lineHeight = 24;
 const lineLength = 95;

@@ -1,9 +1,12 @@
-/** A selection of more rows than this (such as Ctrl+A) does not keep all its rows in the page. */
+/**
+ * The most rows of a selection that are kept in the page. A larger selection (such as after Ctrl+A) keeps only some of
+ * its rows there.
+ */
 const most = 400;
 
 /**
- * Rows that must stay in the page: the one with the focus, which would otherwise move to the body, and all rows of the
- * selection.
+ * Returns the rows that must stay in the page: the row with the focus, which would otherwise move to the body, and all
+ * rows of the selection.
  */
 export function heldRows(column: HTMLElement): readonly string[] {
   const rows = new Set<string>();

@@ -16,7 +16,7 @@ const heights = new Heights();
 for (const { key } of rows) heights.measure(key, 10);
 const tops = heights.tops(rows);
 
-/** The layout in short form: `t1(a b)` for a turn with its rows, `-20-` for a gap. */
+/** Returns the layout in short form: `t1(a b)` for a turn with its rows, `-20-` for a gap. */
 const shape = (from: number, to: number, held: string[] = []) =>
   layOut(rows, { from, to }, held, tops)
     .map((block) =>
@@ -28,29 +28,29 @@ const shape = (from: number, to: number, held: string[] = []) =>
     )
     .join(' ');
 
-it('every row is in its turn, followed by the turn’s end', () => {
+it('every row is in its turn, and the turn’s end follows the rows', () => {
   expect(shape(0, 7)).toBe('t1(a b end) t2(c d e end)');
 });
 
-it('rows that are not drawn become a gap, outside of turns if possible', () => {
+it('rows that are not drawn become a gap, which is outside of turns if possible', () => {
   expect(shape(1, 5)).toBe('-10- t1(b end) t2(c d) -20-');
   expect(shape(4, 5)).toBe('-40- t2(d) -20-');
 });
 
-it('a held row stays in its place, with gaps around it', () => {
+it('a held row stays at its position, with gaps before and after it', () => {
   expect(shape(6, 7, ['t1 a'])).toBe('t1(a) -50- t2(end)');
   expect(shape(6, 7, ['t2 c', 't2 e'])).toBe('-30- t2(c -10- e end)');
 });
 
-it('the rows of a turn that did not change are the same objects', () => {
+it('if a turn did not change, its rows are the same objects', () => {
   expect(toRows([turns[0]!, turn('t3', [])])[0]).toBe(rows[0]);
 });
 
-it('a place belongs to the row that covers it, or beyond the ends to the nearest row', () => {
+it('a position belongs to the row that covers it; a position beyond the ends belongs to the nearest row', () => {
   expect([-5, 0, 9, 10, 65, 500].map((place) => rowAt(tops, place))).toEqual([0, 0, 0, 1, 6, 6]);
 });
 
-it('an item is found in the row that it is folded into', () => {
+it('an item is found in the row in which it is folded', () => {
   const folded = toRows([
     turn('t', [
       text('a'),

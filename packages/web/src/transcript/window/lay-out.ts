@@ -3,7 +3,7 @@ import type { RowRange } from './row-range.ts';
 import { indexOfKey } from './row-range.ts';
 import type { TurnRow } from './turn-rows.ts';
 
-/** The gap (px) for rows that are not in the page. */
+/** A gap (px) that replaces rows that are not in the page. */
 export interface Gap {
   kind: 'gap';
   /** The key of the first row after the gap. */
@@ -11,14 +11,14 @@ export interface Gap {
   height: number;
 }
 
-/** A turn with its rows that are in the page. */
+/** A turn, with those of its rows that are in the page. */
 export interface DrawnTurn {
   kind: 'turn';
   turn: JoinedTurn;
   parts: readonly (TurnRow | Gap)[];
 }
 
-/** The page from top to bottom: the drawn rows in their turns, and gaps for the others. */
+/** Returns the page from top to bottom: the drawn rows in their turns, and gaps that replace the other rows. */
 export function layOut(
   rows: readonly TurnRow[],
   span: RowRange,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { around, covers, fitting, follow, nextSpan, type RowRange } from './row-range.ts';
 
 const count = fc.integer({ min: 1, max: 2_000 });
-/** The length of a list, and a range of its indexes. */
+/** The length of a list, and a range of indexes in it. */
 const listAndPart = count.chain((length) =>
   fc
     .tuple(fc.nat(length - 1), fc.integer({ min: 1, max: 40 }))
@@ -12,7 +12,7 @@ const listAndPart = count.chain((length) =>
 
 const tall = (index: number) => (index % 10 === 0 ? 500 : 100);
 
-/** Draws step by step until nothing is left to do. */
+/** Draws step by step until all wanted rows are drawn. */
 function draw(
   start: RowRange,
   seen: RowRange,
@@ -30,7 +30,7 @@ function draw(
   throw new Error('The steps do not end.');
 }
 
-it('in the end all visible and near rows are drawn, from any start', () => {
+it('from any start, all visible and near rows are drawn in the end', () => {
   fc.assert(
     fc.property(
       listAndPart,
@@ -48,7 +48,7 @@ it('in the end all visible and near rows are drawn, from any start', () => {
   );
 });
 
-it('no step draws more rows than its limit', () => {
+it('no step draws more rows than the limit of a step', () => {
   fc.assert(
     fc.property(listAndPart, fc.integer({ min: 1, max: 24 }), ({ length, seen }, step) => {
       const steps = draw({ from: 0, to: Math.min(length, 5) }, seen, length, step);
@@ -69,13 +69,13 @@ it('a conversation of at most 200 rows is drawn completely', () => {
 
 const rows = (...keys: string[]) => keys.map((key) => ({ key }));
 
-it('the span keeps its rows when older rows are added above', () => {
+it('the drawn rows stay the same when older rows are added above them', () => {
   const before = rows('c', 'd', 'e', 'f');
   const now = rows('a', 'b', 'c', 'd', 'e', 'f');
   expect(follow({ from: 1, to: 3 }, before, now, 5)).toEqual({ from: 3, to: 5 });
 });
 
-it('the span grows with rows added below its end, but not by all of a flood', () => {
+it('rows that are added below the end are also drawn, but not all rows of a flood', () => {
   const before = rows('a', 'b');
   expect(follow({ from: 0, to: 2 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 3 });
   const flood = [...before, ...Array.from({ length: 50 }, (_, n) => ({ key: `n${n}` }))];
@@ -83,7 +83,7 @@ it('the span grows with rows added below its end, but not by all of a flood', ()
   expect(follow({ from: 0, to: 1 }, before, rows('a', 'b', 'c'), 5)).toEqual({ from: 0, to: 1 });
 });
 
-it('the span starts again at the end if its rows are gone', () => {
+it('if the drawn rows no longer exist, drawing starts again at the end', () => {
   expect(follow({ from: 0, to: 2 }, rows('a', 'b'), rows('x', 'y', 'z'), 2)).toEqual({
     from: 1,
     to: 3,
@@ -114,7 +114,7 @@ it.each<[string, RowRange, RowRange, number, RowRange]>([
     { from: 21, to: 30 },
   ],
   [
-    'the first rows of a span that is elsewhere',
+    'the first rows of a range that does not touch the drawn rows',
     { from: 0, to: 9 },
     { from: 31, to: 50 },
     300,

@@ -5,18 +5,18 @@ export interface RowRange {
 }
 
 /**
- * Most rows drawn. A conversation with no more rows is entirely in the page, so that the browser's own search finds
- * everything.
+ * The most rows that are drawn. If a conversation has no more rows than this, all of it is in the page, so that the
+ * browser's own search finds everything.
  */
 const most = 200;
-/** Rows are removed only when there are this many more than the limit. */
+/** Rows are removed only when the limit is exceeded by this number of rows. */
 const slack = 24;
 
 export function covers(outer: RowRange, inner: RowRange): boolean {
   return outer.from <= inner.from && outer.to >= inner.to;
 }
 
-/** The span to draw around the visible rows when there is time: as many rows above as below. */
+/** Returns the range to draw around the visible rows when there is time: as many rows above as below. */
 export function around(seen: RowRange, count: number): RowRange {
   const spare = Math.max(0, most - (seen.to - seen.from));
   const above = Math.max(Math.floor(spare / 2), spare - (count - seen.to));
@@ -25,7 +25,10 @@ export function around(seen: RowRange, count: number): RowRange {
   return { from, to };
 }
 
-/** One step from the drawn span to the wanted one: visible rows first, and at most `step` new rows. */
+/**
+ * Returns the range after one step from the drawn range to the wanted range: the step adds visible rows first, and at
+ * most `step` rows.
+ */
 export function nextSpan(drawn: RowRange, seen: RowRange, count: number, step: number): RowRange {
   const isApart = drawn.to <= seen.from || drawn.from >= seen.to;
   if (isApart) return { from: seen.from, to: Math.min(seen.to, seen.from + step) };
@@ -35,8 +38,8 @@ export function nextSpan(drawn: RowRange, seen: RowRange, count: number, step: n
 }
 
 /**
- * The part of a step that fits into `room`, at least one row if there is any room. `sizeOf` returns the cost of drawing
- * a row. If the new rows do not touch the drawn rows, returns the first of the new rows that fit.
+ * Returns the part of a step that fits into `room`; at least one row if there is any room. `sizeOf` returns the cost of
+ * drawing a row. If the new rows do not touch the drawn rows, returns the first new rows that fit.
  */
 export function fitting(
   drawn: RowRange,
@@ -58,7 +61,7 @@ export function fitting(
   return { from, to };
 }
 
-/** Grows towards the wanted span, on the side with fewer drawn rows. */
+/** Grows the drawn range towards the wanted range, on the side with fewer drawn rows. */
 function grow(drawn: RowRange, wanted: RowRange, step: number): RowRange {
   const above = Math.max(0, drawn.from - wanted.from);
   const below = Math.max(0, wanted.to - drawn.to);
@@ -79,9 +82,9 @@ interface Keyed {
 }
 
 /**
- * The span of the same rows in a changed list: older rows are added above, new rows below. If the last row was drawn,
- * up to `step` new rows after it are also drawn. If the span's first or last row is gone, the span starts again at the
- * end.
+ * Returns the range of the same rows in a changed list, after older rows were added above and new rows below. If the
+ * last row was drawn, up to `step` new rows after it are also drawn. If the first or last row of the range no longer
+ * exists, the range starts again at the end.
  */
 export function follow(
   span: RowRange,
@@ -97,7 +100,7 @@ export function follow(
   return { from, to: atEnd ? Math.min(now.length, last + 1 + step) : last + 1 };
 }
 
-/** Finds a key's row; looks first at its old place, `hint`. */
+/** Returns the index of the row with a key. Looks first at the row's old index, `hint`. */
 export function indexOfKey(rows: readonly Keyed[], key: string | undefined, hint = 0): number {
   if (key !== undefined && rows[hint]?.key === key) return hint;
   return rows.findIndex((row) => row.key === key);

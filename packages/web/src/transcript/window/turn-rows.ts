@@ -1,18 +1,21 @@
 import type { JoinedTurn } from '@liminal/client';
 import { arrange, type Row } from '../arrange.ts';
 
-/** One row of the whole conversation: a row of a turn, or the line with the turn's end. */
+/** One row of the whole conversation: a row of a turn, or the line that shows the turn's end. */
 export interface TurnRow {
-  /** Unique in the whole conversation. */
+  /** The row's key, unique in the whole conversation. */
   key: string;
   turn: JoinedTurn;
-  /** Absent for a turn's end. */
+  /** The row; absent for the line of a turn's end. */
   row?: Row;
 }
 
 const made = new WeakMap<JoinedTurn, readonly TurnRow[]>();
 
-/** All rows of a conversation in one list, top to bottom. Rows of an unchanged turn are the same objects. */
+/**
+ * Returns all rows of a conversation in one list, from top to bottom. The rows of an unchanged turn are the same
+ * objects as before.
+ */
 export function toRows(turns: readonly JoinedTurn[]): readonly TurnRow[] {
   return turns.flatMap((turn) => {
     const known = made.get(turn);

@@ -8,20 +8,20 @@ import type { TurnRow } from './turn-rows.ts';
 
 interface RowWindow {
   span: RowRange;
-  /** Rows outside the span that stay because they have the focus or the selection. */
+  /** Rows outside the drawn range that stay in the page because they contain the focus or the selection. */
   held: readonly string[];
   heights: Heights;
-  /** Draws the rows around an index, so that its row can be scrolled to. */
+  /** Draws the rows around an index, so that the page can scroll to the row of that index. */
   draw: (index: number) => void;
 }
 
-/** Rows drawn at first, and at most in one frame. */
+/** The number of rows that are drawn at first, and the most rows that are drawn in one frame. */
 const mostAtOnce = 24;
-/** The fixed cost of a row, as additional height (px). */
+/** The fixed cost of each row, expressed as additional height in px. */
 const rowItself = 60;
-/** Rows drawn around the target of a jump; the others follow frame by frame. */
+/** The number of rows that are drawn around the target of a jump. The other rows follow frame by frame. */
 const aroundTarget = 6;
-/** Rows this near (px) to the window are drawn as if they were visible. */
+/** A row that is no further than this (px) from the window is drawn as if it were visible. */
 const nearMargin = 300;
 const everything: RowRange = { from: 0, to: Number.POSITIVE_INFINITY };
 
@@ -56,9 +56,9 @@ export function useWindow(
     if (element === null || inner === null) return undefined;
     const scheduler = new FrameScheduler((isIdle) => {
       const { rows: all, span: now } = latest.current;
-      // A hidden tab has no sizes.
+      // The elements of a hidden tab have no sizes.
       if (element.clientHeight === 0 || all.length === 0) return;
-      // Measuring all rows in each frame would be too slow while a person types.
+      // While a person types, measuring all rows in each frame would be too slow.
       if (!isIdle && !isGapNear(element, inner)) return scheduler.whenIdle();
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
@@ -98,7 +98,7 @@ export function useWindow(
     const { rows: all } = latest.current;
     const from = Math.max(0, index - aroundTarget);
     const to = Math.min(all.length, index + aroundTarget);
-    // Held rows of other conversations are ignored, since their keys are not in this list.
+    // The held rows of other conversations are ignored, since their keys are not in this list.
     setDrawn({ rows: all, span: { from, to }, held: heldRows(document.body) });
   }, []);
 
@@ -106,7 +106,7 @@ export function useWindow(
   return { span: isPrinted ? everything : span, held: drawn.held, heights, draw };
 }
 
-/** The newest rows, about as many as fill a window. */
+/** Returns the newest rows, about as many as fill a window. */
 function lastRows(rows: readonly TurnRow[]): RowRange {
   let from = rows.length;
   for (let height = 0; from > 0 && height < innerHeight + nearMargin; from -= 1) {
@@ -116,7 +116,7 @@ function lastRows(rows: readonly TurnRow[]): RowRange {
   return { from, to: rows.length };
 }
 
-/** The cost of drawing the rows that are new in the next span. */
+/** Returns the cost of drawing the rows that the next range adds. */
 function addedCost(before: RowRange, next: RowRange, sizeOf: (index: number) => number): number {
   let size = 0;
   for (let index = next.from; index < next.to; index += 1) {
@@ -126,8 +126,8 @@ function addedCost(before: RowRange, next: RowRange, sizeOf: (index: number) => 
 }
 
 /**
- * Records the heights of the rows in the page, each to the top of the next row, so that margins count once. Returns the
- * rows' tops (px below the top of the browser's window).
+ * Records the heights of the rows in the page. Each height is measured to the top of the next row, so that margins
+ * count once. Returns the tops of the rows (px below the top of the browser's window).
  */
 function measureRows(column: HTMLElement, heights: Heights): ReadonlyMap<string, number> {
   const marks = [...column.querySelectorAll<HTMLElement>('[data-row], [data-gap]')];
@@ -169,7 +169,7 @@ function seenRows(
   };
 }
 
-/** Whether the page is being printed: then everything loaded is rendered. */
+/** Returns whether the page is being printed. Then all rows that are loaded are rendered. */
 function useIsPrinted(): boolean {
   const [isPrinted, setPrinted] = useState(false);
   useEffect(() => {

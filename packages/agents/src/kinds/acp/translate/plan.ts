@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { PlanEntry } from '@liminal/protocol';
-import { LruMap } from '../../../base/lru-map.ts';
+import { LruMap, PlanEntry } from '@liminal/protocol';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
 

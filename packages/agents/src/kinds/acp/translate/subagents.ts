@@ -1,5 +1,5 @@
+import { LruMap } from '@liminal/protocol';
 import { z } from 'zod';
-import { LruMap } from '../../../base/lru-map.ts';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
 import { parentCallOf } from './parent-call.ts';

@@ -1,4 +1,4 @@
-import { GrowingText, maxItemSize } from '@liminal/protocol';
+import { GrowingText, LruMap, maxItemSize } from '@liminal/protocol';
 
 /** How a terminal ended. */
 export interface TerminalExit {
@@ -20,7 +20,7 @@ const maxTerminals = 200;
 
 /** The output of the session's terminals, from which tool calls copy the text that they show. */
 export class TerminalTexts {
-  readonly #terminals = new Map<string, TerminalState>();
+  readonly #terminals = new LruMap<string, TerminalState>(maxTerminals);
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
@@ -64,8 +64,6 @@ export class TerminalTexts {
     if (known !== undefined) return known;
     const terminal = { text: new GrowingText(), length: 0, exit: undefined, isShown: false };
     this.#terminals.set(terminalId, terminal);
-    const [oldest] = this.#terminals.keys();
-    if (this.#terminals.size > maxTerminals && oldest !== undefined) this.forget(oldest);
     return terminal;
   }
 }

@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type AskedCall, callDifferences, ToolKind, type OutputItem } from '@liminal/protocol';
+import {
+  type AskedCall,
+  askedKeys,
+  callDifferences,
+  pickDefined,
+  ToolKind,
+  type OutputItem,
+} from '@liminal/protocol';
 import { BoundedList } from '../../../base/bounded-list.ts';
 import { toJson } from '../../../base/few-values.ts';
 import type { AskedCallInfo } from '../../../base/pending-approvals.ts';
@@ -42,7 +49,7 @@ function readCall(update: unknown): Read<typeof toolCall> {
 
 /** The fields of a call that are shown to the person who decides. */
 type ShownFields = Partial<Omit<AskedCall, 'name'>>;
-const shownKeys = ['title', 'kind', 'arguments', 'locations', 'diffs'] as const;
+const shownKeys = ['arguments', ...askedKeys] as const;
 
 /**
  * An agent may replace a call's arguments often. New arguments are written at once only while the total length
@@ -230,20 +237,14 @@ export class ToolCall {
 
   /** Emits the changed fields. */
   #patch(before: CallItem): void {
-    const { title, kind, locations, diffs } = this.#item;
     for (const key of shownKeys) {
       const isReplaced = before[key] !== undefined && before[key] !== '';
       if (isReplaced && !isEqual(before[key], this.#item[key])) {
         this.#before = { ...this.#before, [key]: before[key] };
       }
     }
-    const patch = {
-      ...this.#newArguments(),
-      ...(title !== before.title && { title }),
-      ...(kind !== before.kind && { kind }),
-      ...(!isEqual(locations, before.locations) && { locations }),
-      ...(!isEqual(diffs, before.diffs) && { diffs }),
-    };
+    const changed = askedKeys.filter((key) => !isEqual(this.#item[key], before[key]));
+    const patch = { ...this.#newArguments(), ...pickDefined(this.#item, changed) };
     if (Object.keys(patch).length > 0) this.#writer.patch(before.id, patch);
   }
 
@@ -322,29 +323,13 @@ function shownFieldsOf(request: unknown): ShownFields & { name?: string } {
 }
 
 function toAskedCall(words: ShownFields, name: string | undefined): AskedCall {
-  const { title, kind, arguments: json = '{}', locations, diffs } = words;
-  return {
-    name: toolNameOf({ title, kind }, name),
-    arguments: json,
-    ...(title !== undefined && { title }),
-    ...(kind !== undefined && { kind }),
-    ...(locations !== undefined && { locations }),
-    ...(diffs !== undefined && { diffs }),
-  };
+  const { arguments: json = '{}' } = words;
+  return { name: toolNameOf(words, name), arguments: json, ...pickDefined(words, askedKeys) };
 }
 
-const withoutEmpty = ({
-  title,
-  kind,
-  arguments: json,
-  locations,
-  diffs,
-}: CallItem): ShownFields => ({
-  ...(title !== undefined && { title }),
-  ...(kind !== undefined && { kind }),
-  ...(json !== '' && { arguments: json }),
-  ...(locations !== undefined && { locations }),
-  ...(diffs !== undefined && { diffs }),
+const withoutEmpty = (item: CallItem): ShownFields => ({
+  ...pickDefined(item, askedKeys),
+  ...(item.arguments !== '' && { arguments: item.arguments }),
 });
 
 /** Whether an update's content is output: before the tool runs, content describes the call. */

@@ -29,7 +29,7 @@ test('texts, terminals and diffs keep their order, and their unknown fields are 
   expect(read.unread).toEqual([{ beam: 1 }]);
 });
 
-test('the parts of a block that cannot be shown are kept', () => {
+test('if a block cannot be shown, its parts are kept', () => {
   const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
   const odd = [{ ...image, x: 1 }, { type: 'hologram' }];
   const read = readToolContent(odd.map((content) => ({ type: 'content', content })));

@@ -1,7 +1,7 @@
+import { LruMap } from '@liminal/protocol';
 import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage, AgentCommand } from '@liminal/protocol';
 import type { ApprovalRequest, AskedCallInfo } from '../../../base/pending-approvals.ts';
-import { LruMap } from '../../../base/lru-map.ts';
 import type { Emit } from '../../../base/turn-writer.ts';
 import type { SessionUpdate } from '../../../contract/provider.ts';
 import { conversationHandler } from './conversation.ts';

@@ -1,6 +1,6 @@
 /** Claude Code's background tasks: commands, subagents and others. */
 import { z } from 'zod';
-import { type BackgroundTask, headOf } from '@liminal/protocol';
+import { type BackgroundTask, headOf, LruMap } from '@liminal/protocol';
 
 const Level = z.looseObject({
   subtype: z.literal('background_tasks_changed'),
@@ -77,14 +77,14 @@ export class BackgroundTasks {
    * The call and title of each task. Claude Code may report a task's call and title before or after it lists the task
    * as running.
    */
-  readonly #started = new Map<string, { callId: string | undefined; title: string }>();
+  readonly #started = new LruMap<string, { callId: string | undefined; title: string }>(maxKnown);
   /**
    * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that
    * began it.
    */
-  readonly #known = new Map<string, BackgroundTask>();
+  readonly #known = new LruMap<string, BackgroundTask>(maxKnown);
   /** The sentences about the ends of tasks, by the tasks' ids. */
-  readonly #ended = new Map<string, string>();
+  readonly #ended = new LruMap<string, string>(maxKnown);
 
   /** The running tasks; each change makes a new list. */
   get running(): readonly BackgroundTask[] {
@@ -141,7 +141,7 @@ export class BackgroundTasks {
   }
 
   #start({ task_id: taskId, tool_use_id: callId, description: title }: z.infer<typeof Started>) {
-    remember(this.#started, taskId, { callId, title });
+    this.#started.set(taskId, { callId, title });
     if (callId !== undefined) this.#change(taskId, { callId });
   }
 
@@ -164,7 +164,7 @@ export class BackgroundTasks {
         return before.get(taskId) ?? fresh;
       });
     for (const task of this.#running) {
-      remember(this.#known, task.taskId, task);
+      this.#known.set(task.taskId, task);
       this.#ended.delete(task.taskId);
     }
   }
@@ -183,7 +183,7 @@ export class BackgroundTasks {
     if (isAmbient || isOfCall) return undefined;
     const words = withLimit(howItEnded(end, task));
     if (this.#ended.get(taskId) === words) return undefined;
-    remember(this.#ended, taskId, words);
+    this.#ended.set(taskId, words);
     return words;
   }
 }
@@ -212,10 +212,4 @@ function howItEnded(
   const which = task === undefined ? '' : ` “${task.title}”`;
   const more = hasSummary && summary !== task?.title ? ` ${summary}` : '';
   return `The background task${which} ${end ?? 'is done'}.${more}`;
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > maxKnown && oldest !== undefined) map.delete(oldest);
 }

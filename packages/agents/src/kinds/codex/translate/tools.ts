@@ -238,7 +238,11 @@ function startsOf(part: string): Pick<FileDiff, 'oldLine' | 'newLine'> {
 export interface ToolCallResult extends OutputParts {
   success: boolean;
   exitCode?: number;
+  durationMs?: number;
 }
+
+const durationOf = ({ durationMs }: ItemOf<'commandExecution' | 'mcpToolCall'>) =>
+  durationMs == null ? {} : { durationMs };
 
 const declined = 'This was not allowed.';
 
@@ -247,7 +251,8 @@ export function resultOf(item: ToolItem): ToolCallResult {
     case 'commandExecution': {
       const { aggregatedOutput, exitCode, status } = item;
       const output = aggregatedOutput || (status === 'declined' ? declined : '');
-      return { output, success: status === 'completed', ...(exitCode != null && { exitCode }) };
+      const exit = exitCode != null && { exitCode };
+      return { output, success: status === 'completed', ...exit, ...durationOf(item) };
     }
     case 'fileChange': {
       const output = item.status === 'declined' ? declined : '';
@@ -261,7 +266,7 @@ export function resultOf(item: ToolItem): ToolCallResult {
       const parts =
         content.length === 0 && structuredContent != null ? [structuredContent] : content;
       const answer = error == null ? readParts(parts) : { output: error.message };
-      return { ...answer, success: status === 'completed' };
+      return { ...answer, success: status === 'completed', ...durationOf(item) };
     }
     case 'dynamicToolCall': {
       const { contentItems, success, status } = item;

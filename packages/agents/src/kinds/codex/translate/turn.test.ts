@@ -351,6 +351,21 @@ test.each([
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ callId: 'run', ...output }]);
 });
 
+test.each([
+  [{ type: 'commandExecution', command: 'sleep 2', exitCode: 0 }],
+  [{ type: 'mcpToolCall', server: 's', tool: 't', result: { content: [] } }],
+])('the result of a call has the duration that Codex reports: %j', (fields) => {
+  const run = { id: 'run', status: 'completed', ...fields };
+  const durationOf = (durationMs: unknown) =>
+    itemsOf(
+      told([started(run), completed({ ...run, durationMs })]).response,
+      'function_call_output',
+    ).map((item) => item.durationMs);
+  expect(durationOf(2034)).toEqual([2034]);
+  expect(durationOf(null)).toEqual([undefined]);
+  expect(durationOf('long')).toEqual([undefined]);
+});
+
 test('the whole streamed output of a command stays if Codex shortens its final output', () => {
   const run = { type: 'commandExecution', id: 'run', command: 'seq 9', status: 'completed' };
   const print = (text: string): Notification => [

@@ -86,6 +86,7 @@ const items = [
     commandActions: z.array(CommandAction).catch([]),
     aggregatedOutput: nullable,
     exitCode: number,
+    durationMs: number,
     /** The command's origin: `userShell` is a person's own command. */
     source: nullable,
     startedAtMs: number,
@@ -111,6 +112,7 @@ const items = [
       .nullish()
       .catch(undefined),
     error: z.looseObject({ message: text }).nullish().catch(undefined),
+    durationMs: number,
   }),
   z.looseObject({
     ...item,

@@ -5,7 +5,8 @@
 import { opendir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 // The library follows git's ignore rules exactly, including their many special cases.
-import ignore, { type Ignore } from 'ignore';
+import ignore from 'ignore';
+import { IgnoreRules, maxIgnoreFile } from '@liminal/protocol/ignore-rules';
 import { ToolError } from '../tool-error.ts';
 import { openFolder, openIn, type OpenFolder, type ProjectPlace } from './project-path.ts';
 
@@ -29,49 +30,39 @@ export interface WalkEntry {
 
 /** The most entries of a folder; the entries of a larger folder are not listed. */
 const maxEntries = 20_000;
-/** The largest `.gitignore` that is read (bytes). */
-const maxRules = 1024 * 1024;
-
-/** The rules in the `.gitignore` of one folder. */
-interface IgnoreRules {
-  /** The path relative to the project folder, with a slash at its end; empty for the project folder itself. */
-  folder: string;
-  ignore: Ignore;
-}
 
 /**
  * Yields all entries below a folder, sorted by name; a folder comes before its entries. Ignored folders are listed, but
  * their entries are not. Rejects with ToolError if the folder itself cannot be opened.
  */
 export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<WalkEntry> {
-  let rules: IgnoreRules[] = [];
+  let rules = new IgnoreRules();
   const parts = start.name.split('/').filter((part) => part !== '');
   // The rules of all parent folders apply, too.
   for (const [at] of parts.entries()) {
     const above = { ...start, name: parts.slice(0, at).join('/') };
     const folder = await openFolder(above);
     try {
-      rules.push(...(await rulesIn(folder, above.name)));
+      await readRules(rules, folder, above.name);
     } finally {
       await folder.close();
     }
   }
   // If the requested folder itself is ignored, its entries are shown anyway.
-  if (start.name !== '' && ignores(rules, `${start.name}/`)) rules = [];
+  if (start.name !== '' && rules.ignores(`${start.name}/`)) rules = new IgnoreRules();
   yield* walkFolder(start, rules, options);
 }
 
 async function* walkFolder(
   place: ProjectPlace,
-  above: readonly IgnoreRules[],
+  rules: IgnoreRules,
   options: WalkOptions,
 ): AsyncGenerator<WalkEntry> {
   const folder = await openFolder(place);
-  let rules: IgnoreRules[];
   let found: WalkEntry[];
   let isCut: boolean;
   try {
-    rules = [...above, ...(await rulesIn(folder, place.name))];
+    await readRules(rules, folder, place.name);
     ({ found, isCut } = await readEntries(folder, place.name, rules, options));
   } finally {
     await folder.close();
@@ -90,6 +81,8 @@ async function* walkFolder(
       yield { ...entry, problem: error.message };
     }
   }
+  // A tree may have any number of ignore files: keep only those of the present folder and its parents.
+  rules.remove(rulesKey(place.name));
   if (isCut) {
     const problem = `There are more than ${maxEntries} entries.`;
     yield { name: place.name, kind: 'folder', isIgnored: false, problem };
@@ -99,7 +92,7 @@ async function* walkFolder(
 async function readEntries(
   folder: OpenFolder,
   name: string,
-  rules: readonly IgnoreRules[],
+  rules: IgnoreRules,
   options: WalkOptions,
 ): Promise<{ found: WalkEntry[]; isCut: boolean }> {
   const found: WalkEntry[] = [];
@@ -112,7 +105,7 @@ async function readEntries(
     if (one.name.startsWith('.') && !options.hidden) continue;
     if (folder.hidden.hides(join(folder.real, one.name))) continue;
     const path = name === '' ? one.name : `${name}/${one.name}`;
-    const isIgnored = ignores(rules, one.isDirectory() ? `${path}/` : path);
+    const isIgnored = rules.ignores(one.isDirectory() ? `${path}/` : path);
     if (isIgnored && !options.ignored) continue;
     const kind = one.isDirectory()
       ? 'folder'
@@ -126,28 +119,20 @@ async function readEntries(
   return { found: found.toSorted((a, b) => (a.name < b.name ? -1 : 1)), isCut };
 }
 
-/** Whether the path is ignored: of the rules that match, those in the nearest folder decide. */
-function ignores(rules: readonly IgnoreRules[], path: string): boolean {
-  for (const { folder, ignore } of rules.toReversed()) {
-    const result = ignore.test(path.slice(folder.length));
-    if (result.ignored) return true;
-    if (result.unignored) return false;
-  }
-  return false;
-}
-
-/** Returns the ignore rules of a folder; empty if it has no `.gitignore`. */
-async function rulesIn(folder: OpenFolder, name: string): Promise<IgnoreRules[]> {
+/** Reads the rules in a folder's `.gitignore`, if it has one, into `rules`. */
+async function readRules(rules: IgnoreRules, folder: OpenFolder, name: string): Promise<void> {
   const file = await openIn(folder, '.gitignore', '.gitignore').catch((error: unknown) => {
     if (error instanceof ToolError) return undefined;
     throw error;
   });
-  if (file === undefined) return [];
+  if (file === undefined) return;
   try {
-    if (file.stat.size > maxRules) return [];
-    const text = await file.handle.readFile('utf8');
-    return [{ folder: name === '' ? '' : `${name}/`, ignore: ignore().add(text) }];
+    if (file.stat.size > maxIgnoreFile) return;
+    rules.add(rulesKey(name), ignore().add(await file.handle.readFile('utf8')));
   } finally {
     await file.handle.close();
   }
 }
+
+/** The path of a folder as IgnoreRules needs it. */
+const rulesKey = (name: string): string => (name === '' ? '' : `${name}/`);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { thrownMessage } from '@liminal/protocol';
+import { thrownMessage, withRetries } from '@liminal/protocol';
 import type { Tool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import { ServerMessage, type WorkerMessage, Order, parseMessage } from './messages.ts';
@@ -140,14 +140,13 @@ class ServedCall {
 
   async #end(message: WorkerMessage): Promise<void> {
     await this.#printing;
-    for (let left = retries.times; ; left -= 1) {
-      try {
-        return await this.#send(message);
-      } catch (error) {
-        if (left === 0) throw error;
+    await withRetries(
+      async () => this.#send(message),
+      async (error, attempts) => {
+        if (attempts > retries.times) throw error;
         await delay(retries.everyMs);
-      }
-    }
+      },
+    );
   }
 
   async #send(message: WorkerMessage): Promise<void> {

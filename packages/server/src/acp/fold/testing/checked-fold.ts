@@ -19,11 +19,11 @@ const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 
 export interface FoldOptions {
   shows?: ClientFeatures;
   isOwn?: boolean;
-  /** Whether the client was attached during the run; used only for snapshots. */
+  /** Whether the client was attached during the run. Used only for snapshots. */
   isLive?: boolean;
 }
 
-/** Returns the updates of a run that is folded event by event. Checks each update against the official schema. */
+/** Folds a run event by event, and returns the updates. Checks each update against the official schema. */
 export function foldCheckedEvents(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false }: FoldOptions = {},
@@ -39,7 +39,7 @@ export function foldCheckedEvents(
   return { updates: told, state };
 }
 
-/** Returns the updates from the state `from` to the state after these events, in one step. */
+/** Returns the updates that lead from the state `from` to the state after these events, in one step. */
 export function foldCheckedSnapshot(
   events: readonly StreamEvent[],
   { shows = showsLittle, isOwn = false, isLive = false }: FoldOptions = {},
@@ -51,7 +51,7 @@ export function foldCheckedSnapshot(
   return { updates: checked(told), state };
 }
 
-/** Returns the updates of a run with these payloads after `response_start`. */
+/** Returns the updates of a run that has these payloads after `response_start`. */
 export function updatesOf(
   payloads: readonly EventPayload[],
   telling?: FoldOptions,
@@ -59,7 +59,10 @@ export function updatesOf(
   return updatesIn(foldCheckedEvents(runOf([start, ...payloads]), telling).updates);
 }
 
-/** Returns the same updates, computed in one step from the whole run. */
+/**
+ * Returns the updates of a run that has these payloads after `response_start`. They are computed in one step from the
+ * whole run.
+ */
 export function replayOf(
   payloads: readonly EventPayload[],
   telling?: FoldOptions,

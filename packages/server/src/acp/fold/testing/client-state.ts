@@ -13,14 +13,14 @@ interface SeenMessage {
   about: Record<string, unknown>;
 }
 
-/** The state that a client shows: a fold of the updates by the rules of ACP and of `_meta.liminal`. */
+/** The state that a client shows: a fold of the updates, by the rules of ACP and of `_meta.liminal`. */
 export class ClientState {
   readonly messages = new Map<string, SeenMessage>();
   readonly calls = new Map<string, Record<string, unknown>>();
   readonly terminals = new Map<string, { text: string; exit?: unknown }>();
   readonly compactions = new Map<string, unknown>();
   readonly questions = new Set<string>();
-  /** The messages that were sent again as a whole. */
+  /** The messages that were replaced because their whole text was sent again. */
   readonly #wholes = new Set<string>();
   plan: unknown = [];
   usage: unknown;
@@ -106,7 +106,10 @@ export class ClientState {
     }
   }
 
-  /** The whole state as plain values, sorted, because a client that attaches late gets the updates in another order. */
+  /**
+   * Returns the whole state as plain values, sorted, because a client that attaches late gets the updates in another
+   * order.
+   */
   get seen() {
     const calls = sorted(this.calls).map(([id, call]) => {
       const { sessionUpdate: _, content, ...rest } = call;
@@ -121,7 +124,7 @@ export class ClientState {
     return { messages, calls, plan, usage, compactions, questions: [...questions].toSorted() };
   }
 
-  /** The content in which output in terminals is text, because output may be sent in both forms. */
+  /** The content of a call. Output in terminals is included as text, because output may be sent in both forms. */
   #shown(content: readonly ToolCallContent[] = []): unknown[] {
     return content.flatMap((one): unknown[] => {
       if (one.type !== 'terminal') return [one];

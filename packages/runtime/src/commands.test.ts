@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest';
+import { type CommandName, commands } from '@liminal/protocol';
 import { z } from 'zod';
-import { CommandRequest, type Commands, forwardCommands, runCommand } from './commands.ts';
+import {
+  CommandRequest,
+  forwardCommands,
+  readAnswer,
+  refusedOnce,
+  runCommand,
+} from './commands.ts';
 
-/** Commands that record their arguments. */
-function recorder(): { commands: Commands; calls: unknown[][] } {
+/** Runs commands by recording their arguments. */
+function recorder() {
   const calls: unknown[][] = [];
-  const commands = forwardCommands(async ({ command, sessionId, args }) => {
+  const run = async ({ command, sessionId, args }: CommandRequest) => {
     calls.push([command, sessionId, ...args]);
     return { turnId: 't', queued: true, sessionId, cliType: 'demo', else: 1 };
-  });
-  return { commands, calls };
+  };
+  return { run, calls };
 }
 
 test('a command is sent to another server as name, session and arguments, and returns the answer', async () => {
-  const { commands, calls } = recorder();
-  await expect(commands.send('s', 'Hi', 'turn')).resolves.toEqual({ turnId: 't', queued: true });
-  await expect(commands.editQueued('s', 't', 'Hi')).resolves.toBeUndefined();
+  const { run, calls } = recorder();
+  const methods = forwardCommands(async (request) => readAnswer(request, await run(request)));
+  await expect(methods.send('s', 'Hi', 'turn')).resolves.toEqual({ turnId: 't', queued: true });
+  await expect(methods.editQueued('s', 't', 'Hi')).resolves.toBeUndefined();
   expect(calls).toEqual([
     ['send', 's', 'Hi', 'turn'],
     ['editQueued', 's', 't', 'Hi'],
@@ -23,14 +31,14 @@ test('a command is sent to another server as name, session and arguments, and re
 });
 
 test('a request from another server is run as the table of commands defines', async () => {
-  const { commands, calls } = recorder();
+  const { run, calls } = recorder();
   const answer = { optionId: 'yes', unknown: 1 };
   const request = CommandRequest.parse(
     JSON.parse(
       JSON.stringify({ command: 'answerApproval', sessionId: 's', args: ['ask-1', answer] }),
     ),
   );
-  await runCommand(commands, request);
+  await runCommand(run, request);
   expect(calls).toEqual([['answerApproval', 's', 'ask-1', { optionId: 'yes' }]]);
 });
 
@@ -40,8 +48,8 @@ test.each([
   { command: 'setConfig', sessionId: 's', args: ['model', 1] },
   { command: 'rename', sessionId: 's', args: [' '] },
 ] as const)('$command with invalid arguments does nothing', async (request) => {
-  const { commands, calls } = recorder();
-  await expect(runCommand(commands, { ...request, args: [...request.args] })).rejects.toThrow(
+  const { run, calls } = recorder();
+  await expect(runCommand(run, { ...request, args: [...request.args] })).rejects.toThrow(
     z.ZodError,
   );
   expect(calls).toEqual([]);
@@ -52,5 +60,14 @@ test.each(['createSession', 'toString', '__proto__', 'close', ''])(
   (command) => {
     const request = { command, sessionId: 's', args: [] };
     expect(CommandRequest.safeParse(request).success).toBe(false);
+  },
+);
+
+const names = Object.keys(commands) as CommandName[];
+test.each(names.filter((name) => refusedOnce[name] !== 'closed'))(
+  '%s lists SHUTTING_DOWN among its refusals if it begins something, and not if it always runs',
+  (command) => {
+    const refusals: readonly string[] = commands[command].refusals;
+    expect(refusals.includes('SHUTTING_DOWN')).toBe(refusedOnce[command] === undefined);
   },
 );

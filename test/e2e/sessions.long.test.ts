@@ -10,21 +10,22 @@ import {
   reply,
   text,
 } from '@liminal/testkit';
-import { testAtLength } from '@liminal/testkit/at-length';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { runCodexAlone } from './codex-alone.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
 import type { Person } from './person.ts';
 import { untilNoProcess } from './process-table.ts';
 
+const stage = useStage({ codex: {} });
+
 const away = /ERR_|Failed to (fetch|load)|WebSocket|status of 50\d|chrome-error/;
 
-/** The prompts `Question 1.` to `Question 7.`, in order, each with its answer. */
+/** Sends the prompts `Question 1.` to `Question 7.`, in order. Each gets an answer. */
 const questions = <Reply>(play: (said: string) => Reply): Record<string, Reply> =>
   Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [`Question ${n}.`, play(`Answer ${n}.`)]));
 
-/** The questions and answers in a request to a model. */
+/** Returns the questions and answers in a request to a model. */
 const exchangesIn = (request: unknown): string[] =>
   JSON.stringify(request).match(/(Question|Answer) \d\./g) ?? [];
 
@@ -32,13 +33,13 @@ const exchanges = (...numbers: number[]): string[] =>
   numbers.flatMap((n) => [`Question ${n}.`, `Answer ${n}.`]);
 
 interface Agent {
-  /** Scripts the model's answers; the answer to `Delete me.` contains a gate. */
+  /** Writes scripts for the model's answers. The answer to `Delete me.` waits until the test lets it continue. */
   play: (rest: Gate) => void;
-  /** The questions and answers in the model's last request. */
+  /** Returns the questions and answers in the last request that the model received. */
   lastRequest: () => string[];
   /** Creates a session without Liminal. */
   alone: (prompt: string, folder: string) => Promise<unknown>;
-  /** The folder of the agent's own sessions, below the home folder. */
+  /** The folder in which the agent stores its own sessions, below the home folder. */
   ownStore: string;
 }
 
@@ -81,7 +82,7 @@ const agents: Record<string, Agent> = {
 const section = (person: Person, name: string) => person.sidebar.getByRole('region', { name });
 const row = (person: Person, title: string) => person.sidebar.getByRole('link', { name: title });
 
-/** Chooses an item in the menu of a session in the list. */
+/** Chooses an entry in the menu of a session in the list. */
 async function fromRow(person: Person, title: string, item: string): Promise<void> {
   await row(person, title).first().click({ button: 'right' });
   await person.page.getByRole('menuitem', { name: item, exact: true }).click();
@@ -99,8 +100,8 @@ async function openArchive(person: Person): Promise<void> {
   await person.sidebar.getByRole('button', { name: /^Archived/ }).click();
 }
 
-testAtLength.each(Object.entries(agents))(
-  'sessions of %s are pinned, archived and deleted for everyone, also after a restart; so are its own sessions, without being opened, and its own store is not changed; one is forked after its second turn of four, and both continue, also with the next server',
+test.each(Object.entries(agents))(
+  'if sessions of %s are pinned, archived or deleted, this applies to all clients, also after a restart; the agent’s own sessions can be changed in the same way without being opened, and the agent’s own store does not change; a session with four turns is forked after its second turn, and both sessions continue, also on the next server',
   async (agent, { play, lastRequest, alone, ownStore }) => {
     const rest = gate();
     play(rest);
@@ -128,7 +129,7 @@ testAtLength.each(Object.entries(agents))(
     await ask(5, 3);
     expect(lastRequest()).toEqual([...exchanges(1, 2), 'Question 5.']);
 
-    // The link leads to the turn that both sessions have.
+    // The link leads to the turn that is in both sessions.
     await session.conversation.getByRole('link', { name: 'Question 1.' }).click();
     await expect.poll(prompts).toHaveLength(4);
     await expect
@@ -148,7 +149,7 @@ testAtLength.each(Object.entries(agents))(
     await bob.open('Delete me.');
     await bob.page.getByRole('list', { name: 'Queued messages' }).waitFor();
 
-    // A session that the agent made without Liminal, and that was never opened.
+    // This is a session that the agent made without Liminal, and that was never opened.
     const lookAgain = async (person: Person) =>
       agent === 'Codex' ? person.lookForSessions(agent) : person.lookAgain();
     await alone('Made alone.', folder);
@@ -164,7 +165,7 @@ testAtLength.each(Object.entries(agents))(
     await deleteFromRow(ada, 'Delete me.');
     rest.open();
 
-    // The session's agent has ended, and Bob's page, which showed the session, reports that and shows another.
+    // The agent of the session has ended. Bob's page, which showed the session, reports this and shows another session.
     await untilNoProcess(stage.server.pid, { folder: doomedFolder });
     await bob.page.getByText('“Delete me.” was deleted.').waitFor();
     await bob.page.getByRole('main', { name: 'Start' }).waitFor();
@@ -192,7 +193,7 @@ testAtLength.each(Object.entries(agents))(
     expect(await untilStored(ownStore, 'Made alone.')).toBe(before);
     expect(await untilStored(ownStore, 'Delete me.')).toContain('Delete me.');
 
-    // A message restores the archived session; its agent continues where it was.
+    // A message unarchives the session. The session's agent continues after its last turn.
     const back = await bob.open('Put me away.');
     await bob.page.getByText('This session is archived.').waitFor();
     await back.send('Come back.');
@@ -212,7 +213,7 @@ testAtLength.each(Object.entries(agents))(
   },
 );
 
-/** Resolves with the agent's own file of the session with that message. */
+/** Resolves with the agent's own file of the session that contains this message. */
 async function untilStored(ownStore: string, said: string): Promise<string> {
   let found: string | undefined;
   await expect

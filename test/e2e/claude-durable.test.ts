@@ -4,34 +4,39 @@ import { byPrompt, gate, reply, text, thinking, toolUse } from '@liminal/testkit
 import { expect, test } from 'vitest';
 import { runClaudeAlone } from './claude-alone.ts';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
 
-testAtLength('a page that is reloaded during a turn has lost nothing and continues', async () => {
-  const folder = await stage.project('reload');
-  const rest = gate();
-  stage.api.play([
-    reply([thinking('Let me think.'), text(['The first half', rest, ', the second.'])]),
-  ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Tell me.');
-  await session.untilAnswer(/^The first half$/);
-  await session.composer.fill('A half-written thought');
-
-  await ada.page.reload();
-  await session.untilAnswer(/^The first half$/);
-  expect(await session.prompts.allTextContents()).toEqual(['Tell me.']);
-  expect(await session.composer.inputValue()).toBe('A half-written thought');
-  await session.stopButton.waitFor();
-  rest.open();
-  await session.untilAnswer(/^The first half, the second\.$/);
-  await session.untilEnded(1);
-  expect(await session.answers.count()).toBe(1);
-  await session.conversation.getByRole('button', { name: /^Thought/ }).waitFor();
-});
+const stage = useStage();
 
 testAtLength(
-  'two browsers follow one session, and a permission that one answers is closed in the other',
+  'if a page is reloaded during a turn, nothing is lost and the turn continues',
+  async () => {
+    const folder = await stage.project('reload');
+    const rest = gate();
+    stage.api.play([
+      reply([thinking('Let me think.'), text(['The first half', rest, ', the second.'])]),
+    ]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Tell me.');
+    await session.untilAnswer(/^The first half$/);
+    await session.composer.fill('A half-written thought');
+
+    await ada.page.reload();
+    await session.untilAnswer(/^The first half$/);
+    expect(await session.prompts.allTextContents()).toEqual(['Tell me.']);
+    expect(await session.composer.inputValue()).toBe('A half-written thought');
+    await session.stopButton.waitFor();
+    rest.open();
+    await session.untilAnswer(/^The first half, the second\.$/);
+    await session.untilEnded(1);
+    expect(await session.answers.count()).toBe(1);
+    await session.conversation.getByRole('button', { name: /^Thought/ }).waitFor();
+  },
+);
+
+testAtLength(
+  'if two browsers follow one session and one of them answers a permission request, the request is closed in the other browser',
   async () => {
     const folder = await stage.project('two-browsers');
     const rest = gate();
@@ -63,36 +68,41 @@ testAtLength(
   },
 );
 
-testAtLength('the offline notice appears after a moment and disappears on reconnect', async () => {
-  const folder = await stage.project('down');
-  const rest = gate();
-  stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('Go.');
-  await session.untilAnswer(/^Before,$/);
+testAtLength(
+  'the page shows that it is offline only after a short delay, and no longer after reconnecting',
+  async () => {
+    const folder = await stage.project('down');
+    const rest = gate();
+    stage.api.play([reply(text(['Before,', rest, ' and after.']))]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('Go.');
+    await session.untilAnswer(/^Before,$/);
 
-  stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
-  stage.network.down();
-  const notice = ada.page.getByText('Server unreachable');
-  await notice.waitFor();
-  rest.open();
-  stage.network.up();
-  await ada.page.getByRole('button', { name: 'Try now' }).click();
-  await session.untilAnswer(/^Before, and after\.$/);
-  await notice.waitFor({ state: 'detached' });
-  expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
-});
+    stage.expectComplaints(/WebSocket connection to|Failed to load resource/);
+    stage.network.down();
+    const notice = ada.page.getByText('Server unreachable');
+    await notice.waitFor();
+    rest.open();
+    stage.network.up();
+    await ada.page.getByRole('button', { name: 'Try now' }).click();
+    await session.untilAnswer(/^Before, and after\.$/);
+    await notice.waitFor({ state: 'detached' });
+    expect(await session.answers.allTextContents()).toEqual(['Before, and after.']);
+  },
+);
 
-test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, leaves no process, and the same page continues', async () => {
+test('INV-6 INV-8 if a server is killed during a turn, nothing that was shown is lost, no process is left, and the same page continues', async () => {
   const folder = await stage.project('crash');
-  // The process leaves the agent's process group and session, so that only its mark shows that it belongs to the agent.
+  // The process leaves the agent's process group and process session, so that only its mark shows that it belongs to
+  // the agent.
   const detached = 'setsid -f sh -c "exec sleep 986" >/dev/null 2>&1; echo left one behind';
   const words = Array.from({ length: 4000 }, (_, index) => `word${index}`).join(' ');
   stage.api.play(
     byPrompt({
       'Leave one.': [reply(toolUse('Bash', { command: detached })), reply('I left one.')],
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      // The gate never opens: a busy machine needs longer than the words until the server is killed.
+      'Talk.': [reply(text([words, gate()], { chunk: 12, delayMs: 4 }))],
       'Queued meanwhile.': [reply('The queued one is answered.')],
       'Go on.': [reply('Here I am again.')],
     }),
@@ -117,7 +127,7 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   await untilNoProcess(crashed);
   await stage.server.restart();
 
-  // The page is still the same, and the user has done nothing.
+  // The page was not reloaded, and the user has done nothing.
   await session.untilEnded(2);
   await session.failureOf('last').filter({ hasText: 'server stopped' }).waitFor();
   expect((await session.answers.last().innerText()).startsWith(seen)).toBe(true);
@@ -136,7 +146,7 @@ test('INV-6 INV-8 a server killed during a turn loses nothing that was shown, le
   expect(await his.answers.allTextContents()).toEqual(await session.answers.allTextContents());
 });
 
-test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sidebar, opens with its history, and continues, also over a connection that breaks during a turn', async () => {
+test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sidebar, shows its history when opened, and continues, even over a connection that breaks during a turn', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
   const [second, third] = [gate(), gate()];
   stage.api.play([
@@ -147,7 +157,7 @@ test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sideb
   ]);
   const ada = await stage.person();
   await runClaudeAlone('How many lines are there?', { folder, env: stage.env });
-  // The user returns from the terminal to a page that was open all the time.
+  // The page was open all the time. Now the user returns to it from the terminal.
   await ada.lookAgain();
   const session = await ada.open('How many lines are there?');
   await session.untilAnswer('There are two lines.');
@@ -189,7 +199,7 @@ test('TC-7.3a TC-8.3b a session that Claude made without Liminal is in the sideb
 });
 
 testAtLength(
-  'TC-8.3a each tab keeps its own conversation, draft and running turn while another tab is shown',
+  'TC-8.3a while another tab is shown, each tab keeps its own conversation, draft and running turn',
   async () => {
     const folder = await stage.project('tabs');
     const rest = gate();

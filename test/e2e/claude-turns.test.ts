@@ -15,7 +15,9 @@ import {
 } from '@liminal/testkit';
 import { expect, test } from 'vitest';
 import { agentProcesses, untilNoProcess } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
+
+const stage = useStage();
 
 test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as upserts that only grow; stop ends the next answer in the middle of its text, and the session continues', async () => {
   const [second, third] = [gate(), gate()];
@@ -28,7 +30,6 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
       'Still there?': [reply('Still here.')],
     }),
   );
-  // This test is the first that uses the session.
   const { ada, session } = await stage.claude();
 
   await session.send('Tell me something.');
@@ -42,7 +43,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   await session.untilAnswer(new RegExp(`^${whole}$`));
   await session.untilEnded(1);
 
-  // The answer grew in place: it is one message from its first word to its last.
+  // The answer has grown in the same message: from its first word to its last, there is only one message.
   expect(await session.answers.count()).toBe(1);
   expect(await session.answers.getAttribute('data-item-id')).toBe(place);
   expect(await session.prompts.innerText()).toBe('Tell me something.');
@@ -65,7 +66,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   await session.untilEnded(3);
 });
 
-/** The states of the agent's only message after each received message about it. */
+/** The states of the agent's only message, after each WebSocket message about it. */
 function messageStates(received: readonly ServerMessage[]): { status: string; content: string }[] {
   const states: { status: string; content: string }[] = [];
   for (const message of received) {
@@ -80,7 +81,7 @@ function messageStates(received: readonly ServerMessage[]): { status: string; co
   return states;
 }
 
-testAtLength('thinking is folded, and can be opened', async () => {
+testAtLength('the model’s thinking is folded, and a user can unfold it', async () => {
   const folder = await stage.project('thinking');
   stage.api.play([reply([thinking('They greet me, so I greet them.'), text('Hello.')])]);
   const ada = await stage.person();
@@ -96,7 +97,7 @@ testAtLength('thinking is folded, and can be opened', async () => {
   await thought.waitFor();
 });
 
-test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while they run, then their result, each in its own card; Escape stops a command with all its processes; an edit shows what changed', async () => {
+test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c each tool has its own card, which shows the invocation while the tool runs, and then the result; Escape stops a command with all its processes; an edit shows what changed', async () => {
   const { ada, session, folder, turns } = await stage.claude();
   const name = basename(folder);
   await stage.project(name, { 'greet.txt': 'hello\nworld\n' });
@@ -180,7 +181,7 @@ test('TC-8.1b TC-7.1c TC-7.2b TC-7.2c TC-8.1c tools show their invocation while 
   expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['1hello', '2−world', '2+there']);
 });
 
-testAtLength('a failed tool shows its failure without a click', async () => {
+testAtLength('if a tool fails, its failure is shown without a click', async () => {
   const folder = await stage.project('failing');
   stage.api.play([
     reply(toolUse('Read', { file_path: join(folder, 'missing.txt') })),
@@ -223,12 +224,12 @@ testAtLength('a subagent’s actions are nested below the call that started it',
   report.open();
   await session.untilAnswer('It says two lines.');
   await session.untilEnded(1);
-  // The session's own messages are not among those of the subagent.
+  // The session's own messages are not listed among the subagent's messages.
   expect(await agent.getByText('It says two lines.').count()).toBe(0);
 });
 
 testAtLength(
-  'an error of the model’s API is shown plainly, and the session continues after it',
+  'if the model’s API returns an error, the error is shown in plain words, and the session continues after it',
   async () => {
     const folder = await stage.project('api-error');
     stage.api.play(({ prompt }) =>
@@ -247,7 +248,7 @@ testAtLength(
   },
 );
 
-testAtLength('a key that the API rejects is shown as the reason', async () => {
+testAtLength('if the API rejects the key, this is shown as the reason', async () => {
   const folder = await stage.project('bad-key');
   stage.api.play(() => apiError(401, 'invalid x-api-key'));
   const ada = await stage.person();
@@ -258,7 +259,7 @@ testAtLength('a key that the API rejects is shown as the reason', async () => {
 });
 
 testAtLength(
-  'a connection to the model that breaks during an answer leaves no partial answer behind',
+  'if the connection to the model breaks during an answer, no partial answer is left',
   async () => {
     const folder = await stage.project('cut');
     stage.api.play([reply(text(['Half of a wrong ans', cut])), ...times(3, reply('All of it.'))]);
@@ -271,36 +272,39 @@ testAtLength(
   },
 );
 
-testAtLength('an agent’s text is shown, and can neither run nor fetch anything', async () => {
-  const folder = await stage.project('nasty');
-  const words = [
-    'Raw <img src="x" onerror="alert(1)"> and <script>alert(2)</script>.',
-    '![picture](https://example.com/x.png) [go](javascript:alert(3)) [site](https://example.com)',
-    '```html\n<script>alert(4)</script>\n```',
-  ];
-  stage.api.play([reply(words.join('\n\n'))]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder });
-  await session.send('<img src=x onerror=alert(5)>');
-  await session.untilEnded(1);
+testAtLength(
+  'the text of an agent is shown, but the text can neither run code nor fetch anything',
+  async () => {
+    const folder = await stage.project('nasty');
+    const words = [
+      'Raw <img src="x" onerror="alert(1)"> and <script>alert(2)</script>.',
+      '![picture](https://example.com/x.png) [go](javascript:alert(3)) [site](https://example.com)',
+      '```html\n<script>alert(4)</script>\n```',
+    ];
+    stage.api.play([reply(words.join('\n\n'))]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder });
+    await session.send('<img src=x onerror=alert(5)>');
+    await session.untilEnded(1);
 
-  const answer = session.answers.first();
-  await answer.getByText('<script>alert(2)</script>').waitFor();
-  await answer.getByRole('figure').getByText('alert(4)').waitFor();
-  expect(await session.prompts.innerText()).toBe('<img src=x onerror=alert(5)>');
-  expect(await answer.locator('img, script, iframe').count()).toBe(0);
-  await answer.getByText('go', { exact: true }).click();
-  const targets = await answer
-    .getByRole('link')
-    .evaluateAll((links) =>
-      links.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
-    );
-  expect(targets).toContainEqual(['https://example.com', expect.stringContaining('noopener')]);
-  expect(targets.flat().join()).not.toContain('javascript');
-});
+    const answer = session.answers.first();
+    await answer.getByText('<script>alert(2)</script>').waitFor();
+    await answer.getByRole('figure').getByText('alert(4)').waitFor();
+    expect(await session.prompts.innerText()).toBe('<img src=x onerror=alert(5)>');
+    expect(await answer.locator('img, script, iframe').count()).toBe(0);
+    await answer.getByText('go', { exact: true }).click();
+    const targets = await answer
+      .getByRole('link')
+      .evaluateAll((links) =>
+        links.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
+      );
+    expect(targets).toContainEqual(['https://example.com', expect.stringContaining('noopener')]);
+    expect(targets.flat().join()).not.toContain('javascript');
+  },
+);
 
 testAtLength(
-  'INV-8 ending a session ends all its processes, and the next message starts it again',
+  'INV-8 if a user ends a session’s process, all processes of the session end, and the next message starts the agent again',
   async () => {
     const folder = await stage.project('kill');
     const detached = 'setsid -f sh -c "exec sleep 987" >/dev/null 2>&1; echo left one behind';
@@ -333,7 +337,7 @@ async function commandsIn(folder: string): Promise<string[]> {
 }
 
 testAtLength(
-  'messages written during a turn wait, can be edited and removed, and are sent in order',
+  'messages written during a turn wait in the queue, where they can be edited and removed, and are sent in order',
   async () => {
     const folder = await stage.project('queue');
     const first = gate();
@@ -384,7 +388,7 @@ testAtLength(
 );
 
 testAtLength(
-  'the death of an agent’s process during a turn is shown, and the next message restarts it',
+  'if the process of an agent dies during a turn, the page shows this, and the next message starts the agent again',
   async () => {
     const folder = await stage.project('dies');
     stage.api.play(
@@ -412,7 +416,7 @@ testAtLength(
 );
 
 testAtLength(
-  'a message that is too big for the server is kept, with the reason, and can be discarded',
+  'if a message is too big for the server, it is kept with the reason, and can be discarded',
   async () => {
     const folder = await stage.project('too-big');
     const ada = await stage.person();

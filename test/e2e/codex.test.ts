@@ -18,9 +18,11 @@ import {
 import { expect, test } from 'vitest';
 import { runCodexAlone } from './codex-alone.ts';
 import { agentProcesses } from './process-table.ts';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
 
-test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and Codex’s answer is shown while it is being written; then a command shows its name while it runs, its output as it grows, and its result', async () => {
+const stage = useStage({ codex: {} });
+
+test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message is sent, and Codex’s answer is shown while it is being written; then a command’s card shows the command’s name while it runs, its growing output, and its result', async () => {
   const folder = await stage.project('tools');
   const [second, third] = [gate(), gate()];
   const waits =
@@ -89,52 +91,55 @@ test('TC-8.2a TC-7.1b TC-8.2b TC-7.1c a session is created, a message sent, and 
   expect([ofStatus('create').length, ofStatus('complete').length]).toEqual([1, 1]);
 });
 
-testAtLength('a plan is shown as it progresses, and a patch by its changes', async () => {
-  const folder = await stage.project('edits', { 'greet.txt': 'hello\nworld\n' });
-  const looked = gate();
-  stage.codexApi.play([
-    answer(
-      updatePlan([
-        ['Look at it', 'in_progress'],
-        ['Change it', 'pending'],
+testAtLength(
+  'a plan is shown while it progresses, and a patch is shown by its changes',
+  async () => {
+    const folder = await stage.project('edits', { 'greet.txt': 'hello\nworld\n' });
+    const looked = gate();
+    stage.codexApi.play([
+      answer(
+        updatePlan([
+          ['Look at it', 'in_progress'],
+          ['Change it', 'pending'],
+        ]),
+      ),
+      answer([
+        message([looked, 'Now I change it.']),
+        updatePlan([
+          ['Look at it', 'completed'],
+          ['Change it', 'in_progress'],
+        ]),
+        applyPatch(['*** Update File: greet.txt', '@@', ' hello', '-world', '+there']),
       ]),
-    ),
-    answer([
-      message([looked, 'Now I change it.']),
-      updatePlan([
-        ['Look at it', 'completed'],
-        ['Change it', 'in_progress'],
-      ]),
-      applyPatch(['*** Update File: greet.txt', '@@', ' hello', '-world', '+there']),
-    ]),
-    answer('Changed.'),
-  ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Change it.');
-  await session.conversation.getByText('Change it', { exact: true }).waitFor();
-  looked.open();
-  await session.untilAnswer('Changed.');
-  await session.untilEnded(1);
+      answer('Changed.'),
+    ]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Change it.');
+    await session.conversation.getByText('Change it', { exact: true }).waitFor();
+    looked.open();
+    await session.untilAnswer('Changed.');
+    await session.untilEnded(1);
 
-  const edit = session.tool('Edit greet.txt');
-  await edit.getByLabel('1 lines added').waitFor();
-  await session.unfold(edit);
-  const lines = await edit.getByRole('row').allInnerTexts();
-  expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['1hello', '2−world', '2+there']);
-  expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nthere\n');
-  expect(upserts(ada.received).findLast((one) => one.type === 'plan')?.entries).toMatchObject([
-    { status: 'completed' },
-    { status: 'in_progress' },
-  ]);
-  const all = session.tool('1 file changed');
-  await all.getByText('greet.txt', { exact: true }).waitFor();
-  await session.unfold(all);
-  expect(await all.getByRole('row').allInnerTexts()).toHaveLength(3);
-});
+    const edit = session.tool('Edit greet.txt');
+    await edit.getByLabel('1 lines added').waitFor();
+    await session.unfold(edit);
+    const lines = await edit.getByRole('row').allInnerTexts();
+    expect(lines.map((line) => line.replace(/\s/g, ''))).toEqual(['1hello', '2−world', '2+there']);
+    expect(await readFile(join(folder, 'greet.txt'), 'utf8')).toBe('hello\nthere\n');
+    expect(upserts(ada.received).findLast((one) => one.type === 'plan')?.entries).toMatchObject([
+      { status: 'completed' },
+      { status: 'in_progress' },
+    ]);
+    const all = session.tool('1 file changed');
+    await all.getByText('greet.txt', { exact: true }).waitFor();
+    await session.unfold(all);
+    expect(await all.getByRole('row').allInnerTexts()).toHaveLength(3);
+  },
+);
 
 testAtLength(
-  'stop ends Codex’s turn in the middle of its text, keeps that text, and the session accepts the next message',
+  'stop ends Codex’s turn in the middle of its text, the text so far stays, and the session accepts the next message',
   async () => {
     const folder = await stage.project('cancel');
     stage.codexApi.play(
@@ -159,7 +164,7 @@ testAtLength(
 );
 
 testAtLength(
-  'Escape stops a command of Codex: its card is closed, and the session continues',
+  'Escape stops a command of Codex: the command’s card is closed, and the session continues',
   async () => {
     const folder = await stage.project('cancel-tool');
     stage.codexApi.play(
@@ -194,7 +199,7 @@ async function commandsIn(folder: string): Promise<string[]> {
 }
 
 testAtLength(
-  'an error of the model is shown plainly, and the next message is answered',
+  'an error of the model is shown in plain words, and the next message is answered',
   async () => {
     const folder = await stage.project('api-error');
     stage.codexApi.play(
@@ -214,32 +219,38 @@ testAtLength(
   },
 );
 
-testAtLength('a reload during Codex’s answer loses nothing of it', async () => {
-  const folder = await stage.project('reload');
-  const rest = gate();
-  stage.codexApi.play([
-    answer([message('Looking.'), execCommand('echo found')]),
-    answer(message(['Half of it', rest, ' and the rest.'])),
-  ]);
-  const ada = await stage.person();
-  const session = await ada.startSession({ folder, agent: 'Codex' });
-  await session.send('Look.');
-  await session.untilAnswer(/^Half of it$/);
+testAtLength(
+  'if the page is reloaded during Codex’s answer, no part of the answer is lost',
+  async () => {
+    const folder = await stage.project('reload');
+    const rest = gate();
+    stage.codexApi.play([
+      answer([message('Looking.'), execCommand('echo found')]),
+      answer(message(['Half of it', rest, ' and the rest.'])),
+    ]);
+    const ada = await stage.person();
+    const session = await ada.startSession({ folder, agent: 'Codex' });
+    await session.send('Look.');
+    await session.untilAnswer(/^Half of it$/);
 
-  await ada.page.reload();
-  await session.untilAnswer(/^Half of it$/);
-  await session.tool('Run echo found').getByRole('img', { name: 'done' }).waitFor();
-  rest.open();
-  await session.untilAnswer(/^Half of it and the rest\.$/);
-  await session.untilEnded(1);
+    await ada.page.reload();
+    await session.untilAnswer(/^Half of it$/);
+    await session.tool('Run echo found').getByRole('img', { name: 'done' }).waitFor();
+    rest.open();
+    await session.untilAnswer(/^Half of it and the rest\.$/);
+    await session.untilEnded(1);
 
-  await ada.page.reload();
-  await session.untilAnswer(/^Half of it and the rest\.$/);
-  expect(await session.answers.allTextContents()).toEqual(['Looking.', 'Half of it and the rest.']);
-  expect(await session.prompts.allTextContents()).toEqual(['Look.']);
-});
+    await ada.page.reload();
+    await session.untilAnswer(/^Half of it and the rest\.$/);
+    expect(await session.answers.allTextContents()).toEqual([
+      'Looking.',
+      'Half of it and the rest.',
+    ]);
+    expect(await session.prompts.allTextContents()).toEqual(['Look.']);
+  },
+);
 
-test('TC-7.3b a session that Codex made without Liminal is in the sidebar after Codex is asked, opens with its history, and continues', async () => {
+test('TC-7.3b a session that Codex made without Liminal is in the sidebar after the page has asked Codex, shows its history when opened, and continues', async () => {
   const folder = await stage.project('alone', { 'notes.txt': 'one\ntwo\n' });
   stage.codexApi.play(
     byModelPrompt({
@@ -252,8 +263,8 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   );
   const ada = await stage.person();
   await runCodexAlone('How many lines has it?', { folder, home: stage.env['HOME'] ?? '' });
-  // The browser page was open all the time that the user worked in an editor. The page must ask Codex, because only
-  // Codex can read its own store.
+  // The page was open in the browser during all the time in which the user worked in an editor. The page must ask
+  // Codex, because only Codex can read its own store.
   await ada.lookForSessions('Codex');
   const session = await ada.open('How many lines has it?');
   await session.untilAnswer('There are two lines.');
@@ -276,7 +287,7 @@ test('TC-7.3b a session that Codex made without Liminal is in the sidebar after 
   ]);
 });
 
-test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation, draft and running turn', async () => {
+test('TC-8.3a a tab of Claude Code and a tab of Codex each keep their own conversation, draft and running turn', async () => {
   const folder = await stage.project('tabs');
   const [ofClaude, ofCodex] = [gate(), gate()];
   stage.api.play([reply(text(['Claude begins', ofClaude, ' and ends.']))]);
@@ -296,7 +307,7 @@ test('TC-8.3a a tab of Claude Code and one of Codex keep their own conversation,
   await claude.untilAnswer(/^Claude begins$/);
   expect(await claude.composer.inputValue()).toBe('Draft for Claude');
   expect(await claude.prompts.allTextContents()).toEqual(['For Claude.']);
-  // The turn of each session continues while the page shows the other session.
+  // Each session's turn continues while the page shows the other session.
   ofCodex.open();
   await ada.tabs.getByRole('link', { name: 'finished, not seen yet For Codex.' }).waitFor();
   ofClaude.open();

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { stage } from './agents-stage.ts';
+import { useStage } from './stage.ts';
 
-test('an editor’s prompt by ACP is shown in a browser, which answers its permission request; the turn of an editor that is killed continues, and another editor loads it', async () => {
+const stage = useStage();
+
+test('if an editor sends a prompt by ACP, a browser shows it and can answer its permission request; if the editor is killed, its turn continues, and another editor can load the session', async () => {
   const folder = await stage.project('editor');
   const [first, last] = [gate(), gate()];
   const file = { file_path: join(folder, 'new.txt'), content: 'fresh\n' };
@@ -52,7 +54,7 @@ test('an editor’s prompt by ACP is shown in a browser, which answers its permi
   const all = 'Both can read this.Written.The editor is gone.';
   expect((await session.answers.allTextContents()).join('')).toBe(all);
   expect(next.agentText(sessionId)).toBe(all);
-  // For a turn that another client has begun, the editor also gets the message.
+  // If another client has begun a turn, the editor also gets the turn's message.
   const asked = next.updates(sessionId).filter((one) => one.sessionUpdate === 'user_message_chunk');
   expect(asked.map(({ content }) => (content as { text: string }).text)).toEqual([
     'Say it to both.',
