@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { catalogue } from '../scripts/requirements/catalogue.ts';
 import { groups } from './groups.ts';
 
-test('each measured requirement names existing groups of figures', () => {
+test('every group of figures that a requirement lists exists', () => {
   const named = Object.values(catalogue).flatMap((requirement) =>
     typeof requirement === 'object' && 'figures' in requirement
       ? requirement.figures.split(' ')

@@ -19,7 +19,7 @@ import { stored } from './figures/stored.ts';
 import { tracing } from './figures/tracing.ts';
 import type { Figure } from './parts/figure.ts';
 
-/** All figures, in groups that can be measured separately, in the order of measurement. */
+/** All figures, in groups that can be measured separately. The order is the order of measurement. */
 export const groups: Record<string, () => AsyncGenerator<Figure>> = {
   flatOut,
   latency,

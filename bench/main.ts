@@ -82,7 +82,9 @@ function readArguments() {
     const unknown = positionals.filter((name) => !(name in groups));
     if (unknown.length > 0) refuse(`No such figure: ${unknown.join(', ')}. There are: ${names()}.`);
     if (values.keep === true && !readCommit().isClean)
-      refuse('The working tree has changes. What is kept must be of a commit: commit them first.');
+      refuse(
+        'The working tree has changes. A kept report must belong to a commit, so commit the changes first.',
+      );
     const wanted = Object.keys(groups).filter(
       (name) => positionals.length === 0 || positionals.includes(name),
     );

@@ -262,7 +262,7 @@ function timeSeries({ title, unit, queries }: Panel, id: number, gridPos: object
   };
 }
 
-/** The text of the dashboard's file. */
+/** Returns the text of the dashboard's file. */
 export const boardText = (): string => `${JSON.stringify(board(), undefined, 2)}\n`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(boardPath, boardText());

@@ -1,6 +1,7 @@
 /** Converts every recorded turn of a real agent, and every scene of the demo, to the format of seed 001. */
 import { tmpdir } from 'node:os';
-import { createDemoProvider } from '@liminal/agents/demo';
+import { DriverProvider } from '@liminal/agents';
+import { DemoDriver } from '@liminal/agents/demo';
 import {
   emptyResponse,
   type EventDraft,
@@ -55,7 +56,7 @@ async function adapter(name: string): Promise<EventDraft[]> {
 
 /** Allows every permission request. */
 async function demo(name: string): Promise<EventDraft[]> {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 'demo');
   await provider.createSession({ projectDir: tmpdir(), sessionId: 'demo' });
   provider.onEvent('demo', ({ payload }) => {

@@ -60,8 +60,8 @@ export async function* claudeCold(): AsyncGenerator<Figure> {
 }
 
 /**
- * Measures how long it takes to open a session with some turns again: in a running server, and in a server that has
- * just been started.
+ * Measures how long it takes to reopen a session with some turns: in a running server, and in a server that has just
+ * been started.
  */
 export async function* claudeLoad(): AsyncGenerator<Figure> {
   const place = await makePlace(reply(answer));

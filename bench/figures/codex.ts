@@ -35,8 +35,8 @@ type WithServer = Place & { server: LiminalServer };
 const turns = 10;
 
 /**
- * Compares the real `codex app-server` behind Liminal with the same program without Liminal, whose output is only read
- * line by line.
+ * Compares the real `codex app-server` behind Liminal with the same program without Liminal. Without Liminal, the
+ * program's output is only read line by line.
  */
 export async function* codex(): AsyncGenerator<Figure> {
   const place = await makePlace();
@@ -60,8 +60,8 @@ export async function* codex(): AsyncGenerator<Figure> {
 }
 
 /**
- * Measures how long it takes to open a session with some turns again: in a running server, and in a server that has
- * just been started.
+ * Measures how long it takes to reopen a session with some turns: in a running server, and in a server that has just
+ * been started.
  */
 export async function* codexLoad(): AsyncGenerator<Figure> {
   const place = await makePlace();

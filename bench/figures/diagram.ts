@@ -66,7 +66,7 @@ async function longestTask(browser: Browser, address: string): Promise<number> {
     const scroller = page.getByRole('log', { name: 'Conversation' }).locator('..');
     const drawn = page.locator('img[alt*="graph TD"]').first();
     if ((await drawn.count()) > 0)
-      throw new Error('The diagram was drawn before it was scrolled to.');
+      throw new Error('The diagram was drawn before the page was scrolled to it.');
     while (!(await drawn.isVisible())) {
       await scroller.evaluate((element) => (element.scrollTop = 0));
       await page.evaluate(() => new Promise(requestAnimationFrame));

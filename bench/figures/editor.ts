@@ -81,7 +81,8 @@ async function rateOf(one: Editor): Promise<number> {
     first ||= performance.now();
     length += text.length;
   });
-  if (length !== flood.count * size) throw new Error('The editor lacks a part of the answer.');
+  if (length !== flood.count * size)
+    throw new Error('The editor did not receive the whole answer.');
   return (flood.count * 1000) / (performance.now() - first);
 }
 
@@ -123,7 +124,7 @@ async function latencies(one: Editor): Promise<number[]> {
     while (arrivals.length < Math.floor(said.length / size)) arrivals.push(at);
   });
   const times = said.trim().split(' ').map(Number);
-  if (times.length !== paced.count) throw new Error('The editor lacks a part of the answer.');
+  if (times.length !== paced.count) throw new Error('The editor did not receive the whole answer.');
   return arrivals.map((at, index) => (at - (times[index] ?? 0)) / 1000);
 }
 

@@ -135,7 +135,7 @@ async function play({ env, cliType, inputMiB, end }: Source) {
   }
 }
 
-/** Resolves when the turn is in history. */
+/** Plays a turn; resolves when the turn is in history. */
 async function playTurn(connection: Connection, sessionId: string, message: string): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const settled = Promise.withResolvers<void>();

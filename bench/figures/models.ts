@@ -51,7 +51,7 @@ async function share(baseUrl: string): Promise<Figure> {
     const floor = (seen * 1000) / (performance.now() - first);
     const env = { BENCH_MODEL: baseUrl };
     const played = await play({ agent: 'model', ...flood, cadenceMs: 33, env });
-    if (!played.isWhole) throw new Error('The client lacks a part of the answer.');
+    if (!played.isWhole) throw new Error('The client did not receive the whole answer.');
     const cpu = (played.cpuMs * 1000) / flood.count;
     return { floor, ours: (flood.count * 1000) / played.wallMs, cpu };
   });

@@ -21,7 +21,7 @@ import { token } from '../parts/token.ts';
 const part = (name: string): string => fileURLToPath(new URL(`../parts/${name}`, import.meta.url));
 const webApp = fileURLToPath(new URL('../../packages/web/dist', import.meta.url));
 
-/** 300 deltas, 100 a second. */
+/** The message that selects the agent's output: 300 deltas, 100 a second. */
 const turnMessage = '300 100';
 const warmUp = '60 100';
 const roundCount = 10;

@@ -11,7 +11,7 @@ import pg from 'pg';
 import type { Figure } from '../parts/figure.ts';
 
 const turnCount = 100;
-/** The parts of an agent's turn, in characters: a question, answers, and tool outputs. */
+/** The sizes of an agent's turn, in characters: a question, answers, and tool outputs. */
 const parts = { question: 200, answers: [400, 900, 1_600], outputs: [500, 2_000, 6_000, 12_000] };
 
 /** Measures the size of a stored session compared with the size of its text. */

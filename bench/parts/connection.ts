@@ -8,7 +8,7 @@ import { token } from './token.ts';
 /** `fetch` would take twice as long, and the time of the HTTP client is not part of the measurement. */
 const agent = new Agent({ keepAlive: true });
 
-/** A client of a measured server: commands over HTTP, a session's messages over its WebSocket. */
+/** A client of a measured server. It sends commands over HTTP, and receives a session's messages over a WebSocket. */
 export class Connection {
   readonly #origin: string;
   readonly #token: string;
@@ -22,7 +22,7 @@ export class Connection {
     return this.#ask('POST', `session/${path}`, body);
   }
 
-  /** Gets a path below `/api/`. */
+  /** Sends a GET request for a path below `/api/`, and resolves with the answer. */
   async get(path: string): Promise<Record<string, unknown>> {
     return this.#ask('GET', path);
   }

@@ -13,7 +13,7 @@ export interface Crowd {
   /** The median time from the source's write of a delta to a reader's receipt, in ms. */
   p50: number;
   p99: number;
-  /** The number of deltas received by all readers except the reader that stopped reading. */
+  /** The number of deltas that all readers have received, without the reader that stopped reading. */
   seen: number;
 }
 

@@ -53,7 +53,7 @@ export class Editor {
     return editor;
   }
 
-  /** Resolves when the turn is over. */
+  /** Sends a prompt; resolves when the turn is over. */
   async prompt(text: string, onText: (text: string) => void): Promise<void> {
     this.#onText = onText;
     const sessionId = this.#sessionId;
@@ -61,7 +61,7 @@ export class Editor {
     await this.#connection.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
-  /** Resident memory of the agent's process, in MiB. */
+  /** Returns the resident memory of the agent's process, in MiB. */
   get residentMiB(): number {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;

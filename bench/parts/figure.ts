@@ -6,7 +6,7 @@ export interface Figure {
   bound: Bound;
   /** The circumstances of the measurement, or the values that were compared. */
   detail: string;
-  /** The measurements behind the value, in its unit. */
+  /** The measurements from which the value was computed, in the same unit. */
   samples?: readonly number[];
   /**
    * The interval that would contain the value of another run of this kind in 95 of 100 cases, estimated from these
@@ -26,8 +26,8 @@ export interface Floor {
   samples: readonly number[];
   ours: readonly number[];
   /**
-   * The limit for Liminal's samples: if their value at the figure's percentile were this limit, the figure would just
-   * meet its bound.
+   * The limit with which Liminal's samples are compared. If the samples' value at the figure's percentile were equal to
+   * this limit, the figure would just meet its bound.
    */
   limit: number;
 }
@@ -38,7 +38,7 @@ export interface Pair {
   ours: number;
 }
 
-/** Two compared series of measurements. */
+/** Two series of measurements that are compared. */
 export interface Compared {
   floor: readonly number[];
   ours: readonly number[];

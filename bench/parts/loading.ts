@@ -1,4 +1,4 @@
-/** Compares how long it takes to open an existing session again, in Liminal and in the bare program. */
+/** Compares how long it takes to reopen an existing session, in Liminal and in the bare program. */
 import type { Connection } from './connection.ts';
 import { type Figure, repeat } from './figure.ts';
 import { type LiminalServer, startLiminalServer } from './liminal-server.ts';
@@ -63,8 +63,8 @@ async function loadToFirstToken(connection: Connection, sessionId: string): Prom
 }
 
 /**
- * Measures how long it takes to open a session with some turns again: in a running server, and in a server that has
- * just been started.
+ * Measures how long it takes to reopen a session with some turns: in a running server, and in a server that has just
+ * been started.
  */
 export async function* compareLoading(
   place: Place,

@@ -15,7 +15,7 @@ const delta = 16;
  * optimised.
  */
 const warmTurns = 5;
-/** The least number of turns whose times are compared. */
+/** The smallest number of turns whose times are compared. */
 const fewTurns = 5;
 const openingCount = 9;
 
@@ -25,7 +25,7 @@ export interface LongSession {
   deltasPerItem: number;
 }
 
-/** The measurements of a session at some length. */
+/** The measurements of a session when it has reached some length. */
 export interface Standing {
   /** The time from sending to the first character of the answer, in ms: the median of the turns so far. */
   firstFrameMs: number;
@@ -36,7 +36,7 @@ export interface Standing {
   openCpuMs: number;
   /** The memory that the server uses after garbage collection. */
   usedMiB: number;
-  /** The size of the server's database after packing. */
+  /** The size of the server's database after it was packed. */
   storeMiB: number;
   /** The size of all text that was sent to the server. */
   textMiB: number;

@@ -15,7 +15,7 @@ export interface Played {
   wallMs: number;
   /** The server's CPU time, in ms. */
   cpuMs: number;
-  /** The bytes sent to the client since the turn began. */
+  /** The number of bytes sent to the client since the turn began. */
   bytes: number;
   messages: number;
   /** The time from the source's write to the client's receipt of each delta, in ms. */

@@ -47,13 +47,13 @@ export class Measured {
     return JSON.parse(await nextLine(this.#lines)) as Record<string, number>;
   }
 
-  /** Resident memory in MiB. */
+  /** Returns the resident memory, in MiB. */
   get residentMiB(): number {
     const [, kib] = /VmRSS:\s+(\d+)/.exec(this.#read('status')) ?? [];
     return Number(kib) / 1024;
   }
 
-  /** User and system time so far, in ms. */
+  /** Returns the user and system time so far, in ms. */
   get cpuMs(): number {
     return cpuMsOf(this.#child.pid);
   }

@@ -1,18 +1,19 @@
 /**
  * A whole server on SQLite (or, if `BENCH_REDIS` and `BENCH_DATABASE` are set, on a Redis and a PostgreSQL) with
- * scripted agents: `source` plays Claude Code’s stream, `acp` an ACP agent’s, for the FLOODS (JSON). `node
- * source-server.ts DATA_DIR CADENCE_MS [FLOODS]`; prints its port. `BENCH_WEB` names a built web app to serve.
- * `BENCH_AGENT` (JSON: command, args) is another ACP agent, `named`; `BENCH_MODEL` is the address of a model server,
- * `model`; `BENCH_CLAUDE` adds Claude Code, `BENCH_DEMO` the demo. The server sends spans as OpenTelemetry’s
- * variables say. SIGUSR1 makes the server print the event loop’s longest stall since the last signal, in ms. With
- * `--expose-gc`, SIGUSR2 makes the server print how many bytes are in use, including buffers.
+ * scripted agents: `source` plays Claude Code’s stream, and `acp` plays the stream of an ACP agent for the FLOODS
+ * (JSON). `node source-server.ts DATA_DIR CADENCE_MS [FLOODS]` prints the server's port. `BENCH_WEB` is the path of a
+ * built web app, which the server then serves. `BENCH_AGENT` (JSON: command, args) adds another ACP agent with the name
+ * `named`. `BENCH_MODEL` is the address of a model server, which is added with the name `model`. `BENCH_CLAUDE` adds
+ * Claude Code, and `BENCH_DEMO` adds the demo. OpenTelemetry’s variables make the server send spans. After SIGUSR1, the
+ * server prints the event loop’s longest stall since the last signal, in ms. With `--expose-gc`, the server prints
+ * after SIGUSR2 how many bytes it uses, including buffers.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { type LoadSessionOptions, ProviderRegistry } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createDemoProvider } from '@liminal/agents/demo';
-import { createModelProviders } from '@liminal/agents/models';
+import { ProviderRegistry } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { DemoDriver } from '@liminal/agents/demo';
+import { createModelDrivers } from '@liminal/agents/models';
 import { OpenAiClient } from '@liminal/agents/openai';
 import { builtInTools } from '@liminal/agents/tools';
 import { createRuntime } from '@liminal/runtime';
@@ -32,36 +33,35 @@ const [dataDir = '', cadence = '33', floods] = process.argv.slice(2);
 const scripted =
   floods === undefined ? undefined : await floodingAgent(JSON.parse(floods) as Flood[]);
 const providers = new ProviderRegistry();
-const source = new ClaudeCodeProvider({ program: await sourceProgram(dataDir) });
+const source = new ClaudeDriver({ program: await sourceProgram(dataDir) });
+const open = source.open.bind(source);
 providers.register(
   Object.assign(source, {
     cliType: 'source',
     // Claude Code has no transcript of a session that a figure has stored, so the session's agent starts a new session
     // of Claude Code.
-    loadSession: (sessionId: string, { projectDir = dataDir, config = {} }: LoadSessionOptions) =>
-      source.createSession({ sessionId, projectDir, config }),
+    open: async ({ earlier: _, ...opening }: Parameters<typeof open>[0]) => open(opening),
   }),
 );
 if (scripted !== undefined) {
   const { command, args, env } = scripted;
   const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };
-  providers.register(new AcpProvider({ ...names, command, args, env }));
+  providers.register(new AcpDriver({ ...names, command, args, env }));
 }
 const { BENCH_AGENT: named } = process.env;
 if (named !== undefined) {
   const agent = JSON.parse(named) as { command: string; args: string[] };
   const names = { cliType: 'named', name: 'Named', description: 'Says what it was given.' };
-  providers.register(new AcpProvider({ ...names, ...agent, env: {} }));
+  providers.register(new AcpDriver({ ...names, ...agent, env: {} }));
 }
 const { BENCH_MODEL: baseUrl } = process.env;
 if (baseUrl !== undefined) {
   const client = new OpenAiClient({ baseUrl, api: 'responses' });
   const servers = [{ name: 'model', title: 'Scripted', client, model: 'bench' }];
-  for (const one of createModelProviders({ servers, tools: builtInTools() }))
-    providers.register(one);
+  for (const one of createModelDrivers({ servers, tools: builtInTools() })) providers.register(one);
 }
-if (process.env['BENCH_DEMO'] !== undefined) providers.register(createDemoProvider());
-if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeCodeProvider());
+if (process.env['BENCH_DEMO'] !== undefined) providers.register(new DemoDriver());
+if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeDriver());
 const quiet = { info() {}, warn() {}, error: console.error };
 const wanted = telemetryConfig({}, (name) => process.env[name]);
 const telemetry = await startTelemetry(wanted, quiet, 'server');

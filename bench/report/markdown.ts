@@ -41,7 +41,7 @@ export function summarise(compared: readonly Compared[]): string {
   ].join(' ');
 }
 
-const reading = `Each figure was compared with its floor in the same run, in turn. *Median / P95* are of the single measurements, in the unit of the floor if there is one. *Kept* is the value of the last report kept with \`npm run bench -- --keep\`. **same** means: no difference of more than 5 % (10 % where there is but one measurement) or 2 % of the bound, or the 95 % intervals of both runs overlap. These intervals come from the ranks of the measurements, and know nothing of a machine that was slower all the time: run it twice before you believe a **worse**. Ratios, shares and counts are compared across machines, all else on the same machine only.`;
+const reading = `Each figure and its floor were measured alternately in the same run. *Median / P95* are those of the single measurements, in the unit of the floor if there is a floor. *Kept* is the value in the last report that was kept with \`npm run bench -- --keep\`. **same** means that the difference is at most 5 % (10 % for a figure with only one measurement), that it is at most 2 % of the bound, or that the 95 % intervals of both runs overlap. These intervals are computed from the ranks of the measurements. They do not show that the machine was slower during the whole run, so measure twice before you trust a **worse**. Ratios, shares and counts are compared across machines; all other figures are compared on the same machine only.`;
 
 function warn({ groups, machine }: Report): string[] {
   const busy = groups.filter(({ run }) => isBusy(run, machine));

@@ -109,7 +109,7 @@ describe('a figure compared with an earlier report', () => {
   const against = (before: Figure, now: Figure, on = machine) =>
     compareFigure(reportFigure(now), machine, { machine: on, group: groupOf([before]) }).verdict;
 
-  test('a ratio is worse or better when the intervals are apart', () => {
+  test('a ratio is worse or better if the intervals do not overlap', () => {
     expect(against(ratio(1.05), ratio(1.25))).toBe('worse');
     expect(against(ratio(1.25), ratio(1.05))).toBe('better');
   });
@@ -273,7 +273,7 @@ describe('a plot', () => {
     const group = groupOf([single(100)]);
     const bar = /<rect class="column ours" x="80"/;
     expect(plotGroup(group)).toMatch(bar);
-    // Only the legend contains this mark.
+    // Without a kept value, only the legend shows the mark for kept values.
     expect(count(plotGroup(group), /class="kept"/g)).toBe(1);
     expect(
       count(

@@ -25,7 +25,7 @@ const ReportedFigure = z.object({
   detail: z.string(),
   /** The interval that would contain the value of another run in 95 of 100 cases, estimated from the samples. */
   interval: Interval.optional(),
-  /** The measurements behind the value, in its unit. */
+  /** The measurements from which the value was computed, in the same unit. */
   distribution: Distribution.optional(),
   /**
    * The two series of values that were compared in the same run, both in `unit`. The figure meets its bound if the
@@ -37,12 +37,12 @@ const ReportedFigure = z.object({
 });
 export type ReportedFigure = z.infer<typeof ReportedFigure>;
 
-/** The circumstances of a group's measurement, apart from the machine. */
+/** The circumstances of a group's measurement, without the machine. */
 const Run = z.object({
   /** The start of the measurement. */
   at: z.iso.datetime(),
   commit: z.string(),
-  /** Whether the working tree was equal to the commit. */
+  /** Whether the working tree had no changes since the commit. */
   isClean: z.boolean(),
   node: z.string(),
   kernel: z.string(),

@@ -23,15 +23,15 @@ export const sections: readonly Section[] = [
 
 const intro = `# What Liminal uses of its agents
 <!-- Made by \`npm run interfaces -- --write\`; \`npm test\` fails if it is old. -->
-Each name that Claude Code’s SDK and Codex’ app-server declare, and what Liminal does with it. If a new version adds a name, a test fails until the name is in a table. [Agents](agents.md) explains what this means for users.
+The tables list each name that Claude Code’s SDK and Codex’ app-server declare, and what Liminal does with the name. If a new version adds a name, a test fails until the name is in a table. [Agents](agents.md) explains what this means for users.
 
 | word | meaning |
 |---|---|
-| used | Liminal calls it, answers it or acts on it |
-| shown | people see its content |
-| kept | stored unchanged in the session’s log, and shown by no client |
-| passed by | received and dropped |
-| not used | Liminal never requests it, or refuses it |
+| used | Liminal calls the name, answers it or acts on it |
+| shown | people see the content |
+| kept | the session’s log contains the value unchanged, and no client shows it |
+| passed by | Liminal receives the value and ignores it |
+| not used | Liminal never requests the name, or refuses it |
 `;
 
 export function interfacesPage(all: readonly Section[]): string {

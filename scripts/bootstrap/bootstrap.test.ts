@@ -36,9 +36,9 @@ describe('the lockfile', () => {
     expect(text).not.toMatch(/"resolved": "http/);
   });
 
-  // When npm writes the lockfile, it leaves out packages that its registry lacks; other machines then cannot install
-  // them.
-  test('the lockfile contains the optional packages for every machine', () => {
+  // When npm writes the lockfile, npm leaves out packages that its own registry lacks. Other machines then cannot
+  // install these packages.
+  test('the lockfile contains the optional packages of every machine', () => {
     const names = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
     const wanted = Object.values(packages).flatMap((entry) =>
       Object.keys(entry.optionalDependencies),
@@ -54,7 +54,7 @@ describe('the installation', () => {
     expect(isInstalled(folder)).toBe(true);
   });
 
-  test('a clean clone has no installation', () => {
+  test('in a clean clone, no installation is found', () => {
     lock({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(folder)).toBe(false);
   });
@@ -127,7 +127,7 @@ describe('the sources of the web app', () => {
   });
 });
 
-test('a build is repeated only when its sources have changed', async () => {
+test('a build runs again only if its sources have changed', async () => {
   write('packages/a.ts', 'one');
   let made = 0;
   const make = async (): Promise<void> =>

@@ -48,7 +48,7 @@ export async function testServices() {
   const onMac = missing.map(({ mac }) => mac).join(' && ');
   const urls = missing.map(({ url }) => url).join(' and ');
   throw new Error(
-    `The tests need ${names}, but found no such program. Install the missing programs (on Debian: ` +
+    `The tests did not find ${names}, which they need. Install the missing programs (on Debian: ` +
       `"sudo apt-get install ${packages.join(' ')}"; on macOS: "${onMac}"), or name others in ` +
       `${urls}, then run npm test again.`,
   );

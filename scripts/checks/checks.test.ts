@@ -36,7 +36,7 @@ describe('the tally', () => {
     expect(tallyResults([], true)).toEqual({ passed: 0, failed: 1 });
   });
 
-  test('a crashed run without a results file has no results', () => {
+  test('if a run crashed and wrote no results file, it has no results', () => {
     expect(readResults(join(import.meta.dirname, 'nowhere.json'))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Tally } from './tally.ts';
 
-/** A program that ends with 0 if the check passes. */
+/** A check: a program that ends with code 0 if the check passes. */
 export type Check = {
   readonly name: string;
   readonly command: string;

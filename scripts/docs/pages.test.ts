@@ -1,4 +1,4 @@
-/** Tests of the documents: links lead to existing headings, pages are short, and the README links to each page. */
+/** Tests the documents: links lead to existing headings, pages are short, and the README has a link to each page. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
 
-/** A regular expression of the code. */
+/** A regular expression in the code. */
 export interface Expression {
   file: string;
   line: number;
-  /** The expression as written in the source code. */
+  /** The expression as it is written in the source code. */
   code: string;
   /** The source and flags; undefined for an expression whose text is known only at run time. */
   known: { source: string; flags: string } | undefined;
@@ -30,7 +30,7 @@ export function collectExpressions(root: string, file: string): Expression[] {
     if (source === undefined) return [];
     const text = textOf(source, constants);
     const flagText = flags === undefined ? '' : textOf(flags, constants);
-    // Positions in a file count bytes, from 1.
+    // Positions in a parsed file are counted in bytes, from 1.
     const start = node.span.start - 1;
     const code = bytes.subarray(start, node.span.end - 1).toString();
     const line = bytes.subarray(0, start).toString().split('\n').length;

@@ -1,21 +1,23 @@
 import type { Exception } from './check.ts';
 
-const cutBefore = 'A server’s words are cut to 2,000 characters before.';
+const cutBefore =
+  'The text of a server is cut to 2,000 characters before the expression is applied.';
 const ownParts =
-  'It is made of constants of its own file: a choice of characters, repeated nowhere.';
-const atEachMark = 'Its repeated parts exclude its first character, so it reads no text twice.';
+  'It is built from constants of the same file: alternatives of characters, without repetition.';
+const atEachMark =
+  'Its repeated parts do not match its first character, so it reads no text twice.';
 
 /** The exceptions, sorted by file. Among them are expressions with the flag `v`, which the checker does not know. */
 export const exceptions: readonly Exception[] = [
   {
     file: 'packages/agents/src/kinds/claude-code/joined-deltas.ts',
     code: 'new RegExp(',
-    why: 'It fits whole lines of a bounded length, and its repeated part ends at the first quote.',
+    why: 'It matches whole lines of a bounded length, and its repeated part ends at the first quote.',
   },
   {
     file: 'packages/agents/src/kinds/demo/perform.ts',
     code: '/\\s*\\S+\\s*/g',
-    why: 'The scripts of the demonstration are ours.',
+    why: 'It is applied only to the scripts of the demonstration, which are part of Liminal.',
   },
   {
     file: 'packages/agents/src/own/loop/complaints.ts',
@@ -45,47 +47,47 @@ export const exceptions: readonly Exception[] = [
   {
     file: 'packages/agents/src/own/tools/search/plain-search-worker.ts',
     code: 'new RegExp(query.pattern',
-    why: 'The model’s own pattern runs in a thread that is ended.',
+    why: 'The pattern, which the model has written, runs in a thread that Liminal can end.',
   },
   {
     file: 'packages/cli/src/terminal/text-stream.ts',
     code: '/[\\p{Cc}--',
-    why: 'It reads the last 64 characters of a text.',
+    why: 'It is applied to the last 64 characters of a text.',
   },
   {
     file: 'packages/protocol/src/forms/check-content.ts',
     code: 'new RegExp(pattern',
-    why: 'An agent’s pattern is tried only where `mostStepsOf` gives a bound.',
+    why: 'A pattern of an agent is applied only if `mostStepsOf` returns a bound for it.',
   },
   {
     file: 'packages/protocol/src/forms/check-content.ts',
     code: '/\\[[^\\]]*\\]/g',
-    why: 'A pattern of more than 500 characters is not read.',
+    why: 'A pattern of more than 500 characters is not applied.',
   },
   { file: 'packages/protocol/src/hidden-characters.ts', code: 'new RegExp(', why: ownParts },
   { file: 'packages/protocol/src/image-type.ts', code: 'new RegExp(', why: ownParts },
   {
     file: 'packages/protocol/src/mentions.ts',
     code: 'new RegExp(',
-    why: 'Quotes that are not closed are the last ones of the text, and all else always fits.',
+    why: 'A quote that is not closed is the last in the text, and any other part always matches.',
   },
   {
     file: 'packages/protocol/src/secrets/find-secrets.ts',
     code: 'new RegExp(',
-    why: 'The patterns of rules.ts with smaller bounds.',
+    why: 'It consists of the patterns of rules.ts, with smaller bounds.',
   },
   {
     file: 'packages/protocol/src/secrets/rules.ts',
-    why: 'Too large for the checker. Only bounded parts are followed by others, which secrets.test.ts measures.',
+    why: 'The expression is too large for the checker. Only its bounded parts are followed by other parts; secrets.test.ts measures the time.',
   },
   {
     file: 'packages/protocol/src/url-secrets.ts',
-    why: 'Its repeated parts are bounded, or end the expression.',
+    why: 'Each repeated part is bounded, or is at the end of the expression.',
   },
   {
     file: 'packages/storage/src/store/words.ts',
     code: '/[[\\p{sc=Han}',
-    why: 'Its repeated parts end the expression.',
+    why: 'Its repeated parts are at the end of the expression.',
   },
   {
     file: 'packages/web/src/markdown/sections.ts',
@@ -95,6 +97,6 @@ export const exceptions: readonly Exception[] = [
   {
     file: 'packages/web/src/mentions/mention-at.ts',
     code: 'new RegExp(',
-    why: 'It reads the 500 characters before the caret.',
+    why: 'It is applied to the 500 characters before the caret.',
   },
 ];

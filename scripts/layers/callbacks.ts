@@ -42,7 +42,7 @@ export function findCallbacks(root: string): string[] {
       .filter(({ callbacks }) => callbacks > maxCallbacks)
       .map(
         ({ name, callbacks }) =>
-          `callbacks: ${file} needs ${callbacks} functions in its ${name}, of at most ${maxCallbacks}. Join it with its maker, or give it the object that it talks to.`,
+          `callbacks: ${file} needs ${callbacks} functions in its ${name}, but at most ${maxCallbacks} are allowed. Join it with its creator, or pass it the object whose methods it calls.`,
       ),
   );
 }

@@ -1,7 +1,7 @@
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { options, rules } from './rules.ts';
 
-/** Reads all packages below a folder and checks them by the rules. */
+/** Reads all packages below a folder, and checks their imports by the rules. */
 export async function cruisePackages(baseDir: string): Promise<ICruiseResult> {
   const { output } = await cruise(['packages'], {
     ...options,

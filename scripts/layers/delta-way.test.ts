@@ -12,9 +12,9 @@ const steps = Array.from(table.split('\n## ', 1)[0]!.matchAll(row), (found) => {
   return { type, method, file, call, callFile };
 });
 
-test('the path of a delta has at most twelve steps', () => {
+test('the path of a delta has at most ten steps', () => {
   expect(steps.length).toBeGreaterThan(5);
-  expect(steps.length).toBeLessThanOrEqual(12);
+  expect(steps.length).toBeLessThanOrEqual(10);
 });
 
 test.each(steps)('the class $type has the method $method', ({ type, method, file }) => {

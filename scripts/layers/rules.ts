@@ -69,7 +69,7 @@ const testkit = '^packages/testkit/';
 /** Code that runs for a user, not for a test. */
 const production = { path: '^packages/[^/]+/src/', pathNot: [testFiles, testing, testkit] };
 
-/** The folders of `packages/agents/src`: folder → the other folders whose files it may import. */
+/** The folders of `packages/agents/src`, each with the other folders that it may import. */
 const agentRooms: Record<string, string[]> = {
   contract: [],
   process: [],
@@ -92,7 +92,7 @@ export const rules: IForbiddenRuleType[] = [
   ...Object.entries(rooms).map(roomRule),
   {
     name: 'known-rooms',
-    comment: 'Add a new room to the table before it imports anything.',
+    comment: 'Add a new package to the table before the package imports anything.',
     severity: 'error',
     from: { path: `^packages/(?!(?:${Object.keys(rooms).join('|')})/)` },
     to: {},
@@ -100,7 +100,7 @@ export const rules: IForbiddenRuleType[] = [
   {
     name: 'front-door',
     comment:
-      'A room is imported only through the exports of its package.json, never by a path inside it.',
+      'A package is imported only through the exports in its package.json, never by a path inside the package.',
     severity: 'error',
     from: { path: '^packages/([^/]+)/' },
     to: {
@@ -121,14 +121,14 @@ export const rules: IForbiddenRuleType[] = [
   ...Object.entries(innerRooms).flatMap(innerRoomRules),
   {
     name: 'runtime-whole',
-    comment: 'The rooms of the runtime do not import the files that assemble it.',
+    comment: 'The folders of the runtime do not import the files that assemble the runtime.',
     severity: 'error',
     from: { path: '^packages/runtime/src/(?!cluster/)[^/]+/' },
     to: { path: '^packages/runtime/src/(runtime|create-runtime|index)[.]ts$' },
   },
   ...Object.entries(agentRooms).map(([room, allowed]): IForbiddenRuleType => ({
     name: `agents-${room}`,
-    comment: `Within agents, ${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    comment: `Within agents, ${room} may import ${allowed.join(', ') || 'no other folder'}.`,
     severity: 'error',
     from: { path: `^packages/agents/src/${room}/`, pathNot: [testFiles, testing] },
     to: {
@@ -138,7 +138,7 @@ export const rules: IForbiddenRuleType[] = [
   })),
   {
     name: 'agents-known',
-    comment: 'A new room within agents gets its row in the table before it imports anything.',
+    comment: 'Add a new folder of agents to the table before the folder imports anything.',
     severity: 'error',
     from: {
       path: `^packages/agents/src/(?!(?:${[...Object.keys(agentRooms), 'testing'].join('|')})/)[^/]+/`,
@@ -175,7 +175,7 @@ export const rules: IForbiddenRuleType[] = [
   },
   {
     name: 'declared',
-    comment: 'A package declares its dependencies in its own package.json.',
+    comment: 'A package declares all of its dependencies in its own package.json.',
     severity: 'error',
     from: production,
     to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
@@ -227,21 +227,22 @@ function innerRoomRules([name, { within, rooms: inner }]: [
   const severity = 'error';
   const each = Object.entries(inner).map(([room, allowed]): IForbiddenRuleType => ({
     name: `${name}-${room}`,
-    comment: `Within ${name}, ${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    comment: `Within ${name}, ${room} may import ${allowed.join(', ') || 'no other folder'}.`,
     severity,
     from: { path: `${within}${room}/`, pathNot: testFiles },
     to: { path: `${within}[^/]+/`, pathNot: `${within}(${[room, ...allowed].join('|')})/` },
   }));
   const known = {
     name: `${name}-known`,
-    comment: `A new room within ${name} gets its row in the table before it imports anything.`,
+    comment: `Add a new folder of ${name} to the table before the folder imports anything.`,
     severity,
     from: { path: `${within}(?!(?:${Object.keys(inner).join('|')})/)[^/]+/` },
     to: {},
   } as const;
   const doors = ['([^/]+)/', '[^/]+[.]ts$'].map((from): IForbiddenRuleType => ({
     name: `${name}-doors`,
-    comment: 'An inner room is imported only through its index.ts, which describes it.',
+    comment:
+      'A folder inside a package is imported only through its index.ts, which describes the folder.',
     severity,
     from: { path: `${within}${from}`, pathNot: testFiles },
     to: {
@@ -256,7 +257,7 @@ function roomRule([room, allowed]: [string, string[]]): IForbiddenRuleType {
   const reachable = [room, ...allowed].join('|');
   return {
     name: `room-${room}`,
-    comment: `${room} may import ${allowed.join(', ') || 'no other room'}.`,
+    comment: `${room} may import ${allowed.join(', ') || 'no other package'}.`,
     severity: 'error',
     from: { path: `^packages/${room}/src/`, pathNot: [testFiles, testing] },
     to: { path: '^packages/', pathNot: `^packages/(${reachable})/` },

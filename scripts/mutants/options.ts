@@ -3,7 +3,7 @@ import type { Stryker } from '@stryker-mutator/core';
 /** The percentage of an area's mutants that the tests must kill. */
 const bound = 85;
 
-/** The options for Stryker, which prints its report in the terminal. */
+/** The options for Stryker. Stryker prints its report in the terminal. */
 export const mutantOptions: ConstructorParameters<typeof Stryker>[0] = {
   testRunner: 'vitest',
   vitest: { configFile: 'scripts/mutants/vitest.config.ts', related: false, pool: 'forks' },

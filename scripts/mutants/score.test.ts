@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scoreOf } from './score.ts';
 
-test('a score is the share of tried mutants that tests killed', () => {
+test('a score is the number of killed mutants as a share of the mutants that were tried', () => {
   expect(scoreOf(['Killed', 'Timeout', 'Survived', 'NoCoverage', 'Ignored', 'CompileError'])).toBe(
     '50.0 % (2 of 4)',
   );

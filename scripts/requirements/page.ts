@@ -4,7 +4,7 @@ import type { Departure } from './decisions.ts';
 
 const intro = `# Requirements
 <!-- Made by \`npm run requirements -- --write\`; \`npm test\` fails if it is old. -->
-Each promise with the tests that prove it, the figure that measures it, or the work that will build it. For each test file one test is named; \`npm run requirements\` lists all tests.
+The page lists each promise with the tests that prove the promise, the figure that measures it, or the work that will build it. For each test file, the page shows only one test; \`npm run requirements\` lists all tests.
 
 The ids come from Liminal’s five source documents, the seeds: 000 (one stream for Claude Code and Codex), 001 (typed events on Redis), 002 (Claude Code through its SDK), 003 (upserts) and 004 (editors through ACP, ids with \`039\`). Comments in the code use these numbers. \`SAFE\` and \`INV\` are Liminal’s own ids.
 `;

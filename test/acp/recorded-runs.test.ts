@@ -4,7 +4,8 @@
  * itself.
  */
 import { tmpdir } from 'node:os';
-import { createDemoProvider } from '@liminal/agents/demo';
+import { DriverProvider } from '@liminal/agents';
+import { DemoDriver } from '@liminal/agents/demo';
 import { type EventDraft, stampEvent, type StreamEvent } from '@liminal/protocol';
 import { loadClaudeRecording, loadCodexRecording } from '@liminal/testkit';
 import { expect, test } from 'vitest';
@@ -46,7 +47,7 @@ async function adapter(name: string): Promise<EventDraft[]> {
 
 /** Allows every permission request. */
 async function demo(name: string): Promise<EventDraft[]> {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 'demo');
   await provider.createSession({ projectDir: tmpdir(), sessionId: 'demo' });
   provider.onEvent('demo', ({ payload }) => {

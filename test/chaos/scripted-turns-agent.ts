@@ -7,7 +7,7 @@ import type {
   SteerTarget,
   StoredFork,
 } from '@liminal/agents';
-import { agentErrors, DriverProvider, ProviderError } from '@liminal/agents';
+import { agentErrors, ProviderError } from '@liminal/agents';
 import {
   type AgentInfo,
   type ApprovalAnswer,
@@ -44,13 +44,7 @@ type OnDelivered = (sessionId: string, turnId: string) => void;
 /**
  * An agent without a process. The text of a message determines what the agent does. The agent accepts every session id.
  */
-export class ScriptedTurnsAgent extends DriverProvider {
-  constructor(onDelivered: OnDelivered) {
-    super(new TalkingDriver(onDelivered));
-  }
-}
-
-class TalkingDriver implements AgentDriver {
+export class ScriptedTurnsAgent implements AgentDriver {
   readonly cliType = 'talking';
   readonly name = 'Talker';
   readonly #onDelivered: OnDelivered;

@@ -1,5 +1,5 @@
 /** Tests output of agents that would harm a server if the server did not check it. */
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
 import {
   claudeEnvironment,
   makeWorkspace,
@@ -81,7 +81,7 @@ test('SAFE: if the input of a Claude Code tool call is nested too deeply, the ca
     await workspace.remove();
   });
   const env = claudeEnvironment(workspace.home, api.url);
-  const stage = await serverStage(workspace.projectDir, () => new ClaudeCodeProvider({ env }));
+  const stage = await serverStage(workspace.projectDir, () => new ClaudeDriver({ env }));
   const { stored, shown } = await play(stage);
   expect(stored).toContain(cut);
   expect(shown).toContain(cut);

@@ -1,7 +1,9 @@
 /** Tests sessions of agents that speak ACP. An editor also uses these sessions. */
 import { join } from 'node:path';
-import { AcpProvider } from '@liminal/agents/acp';
-import type { CliProvider } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { type AgentDriver, type AgentSession, DriverProvider } from '@liminal/agents';
+import { openedSessions } from '@liminal/agents/testing';
+import { type EventDraft, isTerminal } from '@liminal/protocol';
 import {
   type AgentScript,
   codexAcpCommand,
@@ -21,26 +23,31 @@ const exchange = (...prompts: string[]): string[] =>
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
 /** A server, and an editor that starts the same agent by itself. */
-async function editorStage(projectDir: string, provide: () => CliProvider) {
-  const providers: CliProvider[] = [];
+async function editorStage(projectDir: string, provide: () => AgentDriver) {
+  const editors: DriverProvider[] = [];
   onTestFinished(async () => {
-    await Promise.all(providers.map((one) => one.close()));
+    await Promise.all(editors.map((one) => one.close()));
   });
-  const another = (): CliProvider => {
-    const made = provide();
-    providers.push(made);
-    return made;
-  };
-  const server = await serverStage(projectDir, another);
+  const drivers: AgentDriver[] = [];
+  const sessions: AgentSession[] = [];
+  const server = await serverStage(projectDir, () => {
+    const driver = provide();
+    drivers.push(driver);
+    openedSessions(driver, sessions);
+    return driver;
+  });
   return Object.assign(server, {
-    /** The provider of the server, and then the providers of the editors. */
-    providers,
+    /** The driver of each server. */
+    drivers,
+    /** The sessions that the servers have opened. */
+    sessions,
     /** Plays one turn in an editor. The editor is closed when the turn has ended. */
     async inEditor(sessionId: string, message: string): Promise<void> {
       // Liminal treats a change in the first two seconds after a turn as a part of this turn.
       const then = seconds();
       await expect.poll(seconds).toBeGreaterThan(then + 2);
-      const editor = another();
+      const editor = new DriverProvider(provide());
+      editors.push(editor);
       const agentSessionId = await server.agentSession(sessionId);
       const over = new Promise<void>((resolve) => {
         editor.onTurn('here', ({ type }) => type === 'turn_complete' && resolve());
@@ -52,6 +59,10 @@ async function editorStage(projectDir: string, provide: () => CliProvider) {
     },
   });
 }
+
+/** Whether each session that the servers have opened still runs. */
+const alive = ({ sessions }: { sessions: AgentSession[] }): boolean[] =>
+  sessions.map(({ isAlive }) => isAlive);
 
 async function scriptedStage(script: AgentScript = {}) {
   const { projectDir, provide, control } = await scriptedAgent(script);
@@ -70,7 +81,7 @@ async function codexStage() {
   });
   const inherited = codexEnvironment(workspace.home);
   const adapter = { ...names, ...codexAcpCommand(), inherited };
-  return editorStage(workspace.projectDir, () => new AcpProvider(adapter));
+  return editorStage(workspace.projectDir, () => new AcpDriver(adapter));
 }
 
 type MakeStage = () => ReturnType<typeof editorStage>;
@@ -105,14 +116,12 @@ describe.each([...sharing, ...real])('%s', (_, makeStage) => {
 
   test('if no other program uses the agent’s sessions, the agent is started only once', async () => {
     const stage = await makeStage();
-    const [server] = stage.providers;
     const sessionId = await stage.create();
-    const kill = vi.spyOn(server!, 'killSession');
     for (const message of ['One.', 'Two.', 'Three.']) {
       await stage.runTurn(sessionId, message);
       await stage.runtime.loadSession(sessionId);
     }
-    expect(kill).not.toHaveBeenCalled();
+    expect(alive(stage)).toEqual([true]);
     expect(await stage.history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.'));
   });
 });
@@ -165,33 +174,32 @@ describe('an agent whose store gets a new date', () => {
     const { control, ...stage } = await scriptedStage({
       session: { modes: { currentModeId: 'ask', availableModes: [mode('ask'), mode('code')] } },
     });
-    const [server] = stage.providers;
-    const kill = vi.spyOn(server!, 'killSession');
-    const clock = { now: Date.now() };
+    const [server] = stage.drivers;
+    const clock = { now: Date.now(), onTurnEnd: () => {} };
+    const open = server!.open.bind(server);
+    vi.spyOn(server!, 'open').mockImplementation(async ({ output, ...opening }) => {
+      const emit = (draft: EventDraft): void => {
+        output.emit(draft);
+        if (isTerminal(draft.payload)) clock.onTurnEnd();
+      };
+      return open({ ...opening, output: { ...output, emit } });
+    });
     vi.spyOn(server!, 'storedMark').mockImplementation(async () =>
       new Date(clock.now).toISOString(),
     );
     const sessionId = await stage.create();
     await stage.runTurn(sessionId, 'One.');
-    return Object.assign(stage, { control, kill, sessionId, clock });
+    return Object.assign(stage, { control, sessionId, clock });
   }
 
   test('if the date changes shortly after a turn or a setting of Liminal, the agent keeps running, and its store is not read', async () => {
-    const {
-      runTurn: say,
-      sessionId,
-      kill,
-      runtime,
-      providers,
-      control,
-      history,
-      clock,
-    } = await datedStage();
-    const [server] = providers;
+    const stage = await datedStage();
+    const { runTurn: say, sessionId, runtime, control, history, clock } = stage;
     const late = (): void => void (clock.now = Date.now() + 1_000);
-    server!.onTurn(sessionId, ({ type }) => type === 'turn_complete' && late());
-    const set = server!.setConfigOption!.bind(server);
-    vi.spyOn(server!, 'setConfigOption').mockImplementation(async (...change) => {
+    clock.onTurnEnd = late;
+    const [session] = stage.sessions;
+    const set = session!.setConfigOption!.bind(session);
+    vi.spyOn(session!, 'setConfigOption').mockImplementation(async (...change) => {
       await set(...change);
       late();
     });
@@ -200,16 +208,16 @@ describe('an agent whose store gets a new date', () => {
     await say(sessionId, 'Three.');
     await say(sessionId, 'Four.');
     expect(await history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three.', 'Four.'));
-    expect(kill).not.toHaveBeenCalled();
+    expect(alive(stage)).toEqual([true]);
     expect(control.processes).toHaveLength(1);
   });
 
   test('if the store has no new turns, the agent keeps running, and an editor’s later turns are still found', async () => {
     const stage = await datedStage();
-    const { runTurn: say, sessionId, kill, inEditor, control, history, clock } = stage;
+    const { runTurn: say, sessionId, inEditor, control, history, clock } = stage;
     clock.now += hour;
     await say(sessionId, 'Two.');
-    expect(kill).not.toHaveBeenCalled();
+    expect(alive(stage)).toEqual([true]);
     expect(control.processes).toHaveLength(2);
 
     clock.now += hour;
@@ -217,20 +225,20 @@ describe('an agent whose store gets a new date', () => {
     await say(sessionId, 'Four.');
 
     expect(await history(sessionId)).toEqual(exchange('One.', 'Two.', 'Three there.', 'Four.'));
-    expect(kill).toHaveBeenCalledOnce();
+    expect(alive(stage)).toEqual([false, true]);
     expect(stage.warnings).toEqual([]);
   });
 
   test('if no second process of the agent can start, the agent keeps running with its memory', async () => {
     const stage = await datedStage();
-    const { runTurn: say, sessionId, kill, control, history, clock } = stage;
+    const { runTurn: say, sessionId, control, history, clock } = stage;
     await control.play({ onStart: [{ exit: { code: 1 } }] });
     clock.now += hour;
 
     await say(sessionId, 'Two.');
 
     expect(await history(sessionId)).toEqual(exchange('One.', 'Two.'));
-    expect(kill).not.toHaveBeenCalled();
+    expect(alive(stage)).toEqual([true]);
     expect(stage.warnings).toEqual([expect.stringContaining('could not be imported')]);
   });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
 import { claudeEnvironment, makeWorkspace, reply, startMessagesApi } from '@liminal/testkit';
 import { onTestFinished, vi } from 'vitest';
 import { serverStage } from './server-stage.ts';
@@ -26,7 +26,7 @@ export async function claudeStage() {
     vi.unstubAllEnvs();
     await workspace.remove();
   });
-  const server = await serverStage(projectDir, () => new ClaudeCodeProvider({ env }));
+  const server = await serverStage(projectDir, () => new ClaudeDriver({ env }));
   const closed: (() => Promise<unknown>)[] = [];
   onTestFinished(async () => {
     await Promise.all(closed.map((close) => close()));

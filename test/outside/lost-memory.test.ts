@@ -4,10 +4,10 @@
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CliProvider } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createCodexProvider } from '@liminal/agents/codex';
+import type { AgentDriver } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { CodexDriver } from '@liminal/agents/codex';
 import {
   acpAgent,
   type AgentScript,
@@ -25,7 +25,7 @@ import { serverStage } from './server-stage.ts';
 
 interface Kind {
   projectDir: string;
-  provide: () => CliProvider;
+  provide: () => AgentDriver;
   /** Deletes the agent's own memory. */
   forget: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ async function claude(forget: (folder: string) => Promise<void>): Promise<Kind> 
     await api.close();
     await remove();
   });
-  const provide = () => new ClaudeCodeProvider({ env });
+  const provide = () => new ClaudeDriver({ env });
   return { projectDir, provide, forget: () => forget(join(home, '.claude', 'projects')) };
 }
 
@@ -55,7 +55,7 @@ async function codex(): Promise<Kind> {
     await remove();
   });
   const forget = async () => rm(join(home, '.codex', 'sessions'), { recursive: true });
-  return { projectDir, provide: () => createCodexProvider({ inherited }), forget };
+  return { projectDir, provide: () => new CodexDriver({ inherited }), forget };
 }
 
 async function acp(offers: NonNullable<AgentScript['offers']>): Promise<Kind> {
@@ -66,7 +66,7 @@ async function acp(offers: NonNullable<AgentScript['offers']>): Promise<Kind> {
     await remove();
   });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  const provide = () => new AcpProvider({ ...names, command, args, env });
+  const provide = () => new AcpDriver({ ...names, command, args, env });
   const sessions = join(args.at(-1)!, 'sessions');
   return { projectDir, provide, forget: async () => rm(sessions, { recursive: true }) };
 }

@@ -1,6 +1,8 @@
 /** Tests sessions of the real Gemini CLI and Qwen Code across restarts of the server. */
 import { join } from 'node:path';
-import { AcpProvider } from '@liminal/agents/acp';
+import type { AgentSession } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { openedSessions } from '@liminal/agents/testing';
 import {
   ageGeminiSessions,
   byChatPrompt,
@@ -63,18 +65,15 @@ async function npmStage(agent: 'gemini' | 'qwen') {
   const names = { cliType: agent, name: agent, description: 'Named, not known.' };
   // A program of this size takes long to start on a busy machine.
   const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
-  const killed: string[] = [];
-  const provide = (): AcpProvider => {
-    const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
-    const kill = provider.killSession.bind(provider);
-    vi.spyOn(provider, 'killSession').mockImplementation(async (id) => {
-      killed.push(id);
-      await kill(id);
-    });
-    return provider;
+  const sessions: AgentSession[][] = [];
+  const provide = (): AcpDriver => {
+    const driver = new AcpDriver({ ...names, ...limits, command, args: ['--acp'], inherited });
+    sessions.push(openedSessions(driver));
+    return driver;
   };
   return Object.assign(await serverStage(projectDir, provide), {
-    killed,
+    /** The sessions that each server has opened. */
+    sessions,
     age: agent === 'gemini' ? () => ageGeminiSessions(home) : undefined,
   });
 }
@@ -85,7 +84,7 @@ describe.each(['gemini', 'qwen'] as const)('%s', (agent) => {
     const sessionId = await stage.create();
     const prompts = ['First message.', 'Second message.', 'Third message.'];
     for (const prompt of prompts) await stage.runTurn(sessionId, prompt);
-    expect(stage.killed).toEqual([]);
+    expect(stage.sessions.flat().map(({ isAlive }) => isAlive)).toEqual([true]);
     const answers = ['First answer.', 'Second answer.', 'Third answer.', 'Fourth answer.'];
     const all = [...prompts, 'Fourth message.'].flatMap((prompt, at) => [
       `user: ${prompt}`,

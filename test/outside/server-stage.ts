@@ -1,5 +1,5 @@
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
 import type { UpsertObject } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { acpAgent, type AgentScript, makeWorkspace } from '@liminal/testkit';
@@ -16,14 +16,14 @@ export async function scriptedAgent(script: AgentScript) {
     await remove();
   });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-  return { control, projectDir, provide: () => new AcpProvider({ ...names, command, args, env }) };
+  return { control, projectDir, provide: () => new AcpDriver({ ...names, command, args, env }) };
 }
 
 /**
  * A server whose agent is also used by other programs. The server is a runtime with one provider, on a store that still
  * exists after restarts of the server.
  */
-export async function serverStage(projectDir: string, provide: () => CliProvider) {
+export async function serverStage(projectDir: string, provide: () => AgentDriver) {
   const medium = openMedium('memory');
   const storage = await medium.open();
   const warnings: string[] = [];

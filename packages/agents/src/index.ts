@@ -1,5 +1,7 @@
 /** How Liminal runs agents: the contract, and what all providers share. Each kind of agent has its own entry point. */
 export * from './base/driver-provider.ts';
+export * from './base/fork-stored.ts';
+export type { HeldSession, OpenOptions } from './base/held-session.ts';
 export * from './contract/semaphore.ts';
 export type * from './contract/client-files.ts';
 export type * from './contract/client-terminals.ts';

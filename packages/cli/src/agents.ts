@@ -1,10 +1,10 @@
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
-import { createDemoProvider } from '@liminal/agents/demo';
-import { AcpProvider } from '@liminal/agents/acp';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createCodexProvider } from '@liminal/agents/codex';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { DemoDriver } from '@liminal/agents/demo';
+import { AcpDriver } from '@liminal/agents/acp';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { CodexDriver } from '@liminal/agents/codex';
 import {
-  createModelProviders,
+  createModelDrivers,
   LazyClient,
   type ModelClient,
   type ModelServer,
@@ -21,10 +21,10 @@ import type { ModelConfig } from './config/models.ts';
 export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
   const { agents: entries, claude, mcpServers, userCommands } = config;
   const agents = new ProviderRegistry();
-  agents.register(new ClaudeCodeProvider({ ...claude, mcpServers, userCommands }));
-  if (!('codex' in entries)) agents.register(createCodexProvider({ mcpServers, userCommands }));
-  for (const provider of modelProviders(config, tasks)) agents.register(provider);
-  agents.register(createDemoProvider());
+  agents.register(new ClaudeDriver({ ...claude, mcpServers, userCommands }));
+  if (!('codex' in entries)) agents.register(new CodexDriver({ mcpServers, userCommands }));
+  for (const driver of modelDrivers(config, tasks)) agents.register(driver);
+  agents.register(new DemoDriver());
   for (const [cliType, entry] of Object.entries(entries)) {
     agents.register(configured(cliType, entry, config));
   }
@@ -35,11 +35,11 @@ function configured(
   cliType: string,
   { name, description, defaults, mcpServers: own, ...entry }: AgentEntry,
   { mcpServers: all, dataDir, userCommands }: Config,
-): CliProvider {
+): AgentDriver {
   const mcpServers = own === false ? {} : (own ?? all);
   if (cliType === 'codex') {
     const { sharedProcess: _, files: __, openLimitMs: ___, ...codex } = entry;
-    return createCodexProvider({ ...codex, defaults, mcpServers, userCommands });
+    return new CodexDriver({ ...codex, defaults, mcpServers, userCommands });
   }
   const { mode, ...config } = defaults;
   const options = {
@@ -48,7 +48,7 @@ function configured(
     hiddenFolders: [dataDir],
     defaults: { config, ...(mode !== undefined && { mode }) },
   };
-  return new AcpProvider({
+  return new AcpDriver({
     ...options,
     cliType,
     name: name ?? cliType,
@@ -56,14 +56,14 @@ function configured(
   });
 }
 
-function modelProviders(
+function modelDrivers(
   { dataDir, models, tools, mcpServers, hiddenVariables }: Config,
   tasks: ToolQueue | undefined,
-): CliProvider[] {
+): AgentDriver[] {
   const workers = tools.workers === true ? tasks : undefined;
   const { fetch = false, scripts: runsScripts = true, maxRounds } = tools;
   const hiddenFolders = [dataDir];
-  return createModelProviders({
+  return createModelDrivers({
     servers: models.map(modelServer),
     tools: builtInTools({ fetch, hiddenFolders, hiddenVariables, workers }),
     mcpServers,

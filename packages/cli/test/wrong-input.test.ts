@@ -57,21 +57,21 @@ describe('for an agent without this feature', () => {
   test.each<[string[], RegExp]>([
     [
       ['setup', 'SESSION'],
-      /^demo does not report the setup of its sessions\. Claude Code and Codex do\.$/,
+      /^Demo does not report the setup of its sessions\. Claude Code and Codex do\.$/,
     ],
     [
       ['aside', 'SESSION', 'Which?'],
-      /^demo cannot answer questions outside its conversation\. Ask in a message\.$/,
+      /^Demo cannot answer questions outside its conversation\. Ask in a message\.$/,
     ],
-    [['mcp', 'SESSION'], /^demo does not report its MCP servers\. Claude Code and Codex do\.$/],
+    [['mcp', 'SESSION'], /^Demo does not report its MCP servers\. Claude Code and Codex do\.$/],
     [['mcp', 'SESSION', '--on', 'x'], /MCP servers/],
     [
       ['rewind', 'SESSION', '--turn', '1', '--yes'],
-      /^demo does not keep earlier states of files\. Claude Code does\.$/,
+      /^Demo does not keep earlier states of files\. Claude Code does\.$/,
     ],
     [
       ['rewind', 'SESSION', '--turn', '1', '--yes', '--scope', 'conversation'],
-      /^demo cannot take turns back\. Write what should be otherwise in a message\.$/,
+      /^Demo cannot take turns back\. Write what should be otherwise in a message\.$/,
     ],
     [['background', 'SESSION'], /^Demo cannot send calls to the background\. Claude Code can\.$/],
     [['background', 'SESSION', '--call', 'x'], /Claude Code can\.$/],
@@ -99,7 +99,7 @@ test.each<[string[], RegExp]>([
   [['directories', 'SESSION', '--add', '/nope'], /\/nope.*"roots"/],
   [
     ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--add-dir', '/nope'],
-    /^demo works in the project folder only: it takes no additional folders\.$/,
+    /^Demo works in the project folder only: it takes no additional folders\.$/,
   ],
   [['run', 'Hi', '--agent', 'demo', '--dir', '/nope'], /\/nope/],
   [['run', 'Hi', '--agent', 'nobody', '--dir', 'PROJECT'], /nobody/],

@@ -20,7 +20,7 @@ export interface ClientOptions {
   key?: () => string | undefined;
   /** The storage of messages that the server may not have received yet; by default in memory. */
   outbox?: OutboxStorage;
-  /** The storage of the messages' files; by default in memory. */
+  /** The storage of the files of messages; by default in memory. */
   files?: FileStorage;
   /**
    * Whether the client subscribes to sessions over a WebSocket; default: true. If false, only requests and files work.

@@ -73,7 +73,7 @@ it('a file without a type is sent with the given type, or, without one, as appli
   expect(taken.type).toBe('text/plain');
 });
 
-it('a missing file and an unavailable server give different errors', async () => {
+it('a missing file and an unavailable server cause different errors', async () => {
   const gone = requests().getBlob('b'.repeat(64));
   await expect(gone).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND', status: 404 });
   const away = requests();

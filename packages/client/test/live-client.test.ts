@@ -169,7 +169,7 @@ it('a search sends any text and a project, and resolves with the hits', async ()
   expect(stage.requests.at(-1)).toBe('GET /api/search?q=%22b%22+%26+c&projectId=p&limit=5');
 });
 
-it('an answer with a wrong shape causes another error than an unavailable server', async () => {
+it('an answer with a wrong shape and an unavailable server cause different errors', async () => {
   stage.answer = () => ({ status: 200, body: { agents: 'none' } });
   await expect(client.requests.listAgents()).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' });
   stage.http.close();

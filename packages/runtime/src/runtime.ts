@@ -379,8 +379,8 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     { liminal }: { liminal: string },
   ): Promise<AsyncIterable<string>> {
     const record = await this.#storage.store.getSession(sessionId);
-    const provider = this.#providers.list().find(({ cliType }) => cliType === record?.cliType);
-    const agent = (await provider?.describe())?.version;
+    const driver = this.#providers.list().find(({ cliType }) => cliType === record?.cliType);
+    const agent = (await driver?.describe())?.version;
     return exportSession(this.#storage, sessionId, {
       versions: { liminal, ...(agent !== undefined && { agent }) },
       secrets: this.#secrets,
@@ -468,7 +468,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     await this.#diffs.close();
     const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.endWithServer()));
-    await Promise.allSettled(this.#providers.list().map(async (provider) => provider.close()));
+    await this.#providers.close();
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }
 

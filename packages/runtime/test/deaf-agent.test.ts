@@ -1,5 +1,6 @@
 /** An agent over ACP that continues a stopped turn until its process is ended. */
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
+import { openedSessions } from '@liminal/agents/testing';
 import { acpAgent, type AgentScript } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Reader, startWorld } from './harness.ts';
@@ -15,7 +16,8 @@ const script: AgentScript = {
 async function deafAgent(cancelLimitMs: number) {
   const { command, args, env, control } = await acpAgent(script);
   const names = { cliType: 'deaf', name: 'Deaf', description: 'Does not stop.' };
-  const deaf = new AcpProvider({ ...names, command, args, env, cancelLimitMs });
+  const deaf = new AcpDriver({ ...names, command, args, env, cancelLimitMs });
+  const sessions = openedSessions(deaf);
   const world = await startWorld({}, { agents: () => [deaf] });
   onTestFinished(async () => {
     await world.end();
@@ -30,7 +32,7 @@ async function deafAgent(cancelLimitMs: number) {
   await runtime.cancel(sessionId);
   const state = async () => (await runtime.status(sessionId)).state;
   await expect.poll(state, { timeout: 60_000 }).not.toBe('running');
-  return { deaf, control, runtime, reader, sessionId };
+  return { sessions, control, runtime, reader, sessionId };
 }
 
 test('if an agent ignores a stop, a message that is sent before its process is ended is sent to the next process', async () => {
@@ -45,8 +47,8 @@ test('if an agent ignores a stop, a message that is sent before its process is e
 });
 
 test('if the session is ended while a message waits for the next process, no new process is started', async () => {
-  const { deaf, control, runtime, sessionId } = await deafAgent(5_000);
-  const given = vi.spyOn(deaf, 'sendMessage');
+  const { sessions, control, runtime, sessionId } = await deafAgent(5_000);
+  const given = vi.spyOn(sessions[0]!, 'send');
 
   const refusal = runtime.send(sessionId, 'Another.').catch((error: unknown) => error);
   await expect.poll(() => given.mock.calls.length).toBe(1);

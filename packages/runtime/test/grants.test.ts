@@ -1,5 +1,5 @@
 /** The lasting permissions of a project, in Liminal's own tool loop. */
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { type Act, calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { StorageError } from '@liminal/storage';
 import { afterEach, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const loud = (): Act[] => [calls(['echo', { text: 'loud' }]), repliesWith('It wa
 async function start(times: number): Promise<World> {
   const client = new ScriptedClient(Array.from({ length: times }, loud).flat());
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const agents = () => createModelProviders({ servers, tools: [loudEcho] });
+  const agents = () => createModelDrivers({ servers, tools: [loudEcho] });
   const world = await startWorld({}, { agents, medium: openMedium('sqlite') });
   worlds.push(world);
   return world;

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
 import type { OpenedStorage } from '@liminal/storage';
 import type { Logger, Meter, Runtime, RuntimeSettings } from '../src/index.ts';
 import { createRuntime } from '../src/index.ts';
@@ -27,7 +27,7 @@ export async function startWorld(
   kept: {
     medium?: WitnessedMedium;
     projectDir?: string;
-    agents?: () => CliProvider[];
+    agents?: () => AgentDriver[];
     meter?: Meter;
     logger?: Logger;
   } = {},

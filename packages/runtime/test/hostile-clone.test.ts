@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { access, chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { CliProvider } from '@liminal/agents';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createCodexProvider } from '@liminal/agents/codex';
+import type { AgentDriver } from '@liminal/agents';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { CodexDriver } from '@liminal/agents/codex';
 import {
   answer,
   claudeEnvironment,
@@ -48,7 +48,7 @@ const toml = (marks: string) =>
 const ofCodex = (marks: string) => ({ '.codex/config.toml': toml(marks) });
 
 interface Stage extends Workspace {
-  provider: CliProvider;
+  provider: AgentDriver;
 }
 
 /** Environment variables, and MCP servers of Liminal's own configuration. */
@@ -67,7 +67,7 @@ async function claudeStage(configured: Configured = {}): Promise<Stage> {
     await api.close();
     await workspace.remove();
   });
-  return { ...workspace, provider: new ClaudeCodeProvider({ ...configured, env }) };
+  return { ...workspace, provider: new ClaudeDriver({ ...configured, env }) };
 }
 
 /** Codex's user configuration allows writing anywhere, so that Codex would trust every folder by itself. */
@@ -81,7 +81,7 @@ async function codexStage(configured: Configured = {}): Promise<Stage> {
     await api.close();
     await workspace.remove();
   });
-  return { ...workspace, provider: createCodexProvider({ ...configured, inherited }) };
+  return { ...workspace, provider: new CodexDriver({ ...configured, inherited }) };
 }
 
 const kinds = [

@@ -45,7 +45,7 @@ test('an agent that does not start faster when prewarmed is not prewarmed', asyn
 test('a failed prewarm is logged, and the agent is started again for the message', async () => {
   world.agent.crash(sessionId);
   const tried = Promise.withResolvers<void>();
-  vi.spyOn(world.agent, 'loadSession').mockImplementationOnce(async () => {
+  vi.spyOn(world.agent, 'open').mockImplementationOnce(async () => {
     tried.resolve();
     throw new ProviderError('PROCESS_CRASH', 'It died.');
   });

@@ -1,7 +1,7 @@
 import type {
   AgentSession,
   ProjectSettings,
-  CliProvider,
+  AgentDriver,
   SessionOpening,
   SessionOutput,
   SessionUpdate,
@@ -10,7 +10,7 @@ import type {
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { agentErrors, DriverProvider, ProviderError, SessionInUseError } from '@liminal/agents';
+import { agentErrors, ProviderError, SessionInUseError } from '@liminal/agents';
 import {
   type ApprovalAnswer,
   type ApprovalOption,
@@ -23,20 +23,19 @@ import {
 const about = { cliType: 'scripted', name: 'Scripted' };
 
 /** An agent that fails as a test requires, because no real agent fails on demand. */
-export class ScriptedAgent extends DriverProvider {
-  /** A test may replace it. */
-  declare listStoredSessions: CliProvider['listStoredSessions'];
-  declare fork: CliProvider['fork'];
-  declare forksWhole: boolean;
+export class ScriptedAgent implements AgentDriver {
+  readonly cliType: string = about.cliType;
+  readonly name = about.name;
+  forksWhole = false;
   readonly alive = new Set<string>();
   readonly loads: string[] = [];
   /** For each load of a session, whether the session had an answer before that load. */
   readonly histories: (boolean | undefined)[] = [];
   /** The files that a rewind changes; an error is thrown only if it is not a dry run. */
   rewound: RewindResult | ProviderError = { files: [], insertions: 0, deletions: 0 };
-  override readonly rewinds: boolean = true;
+  readonly rewinds: boolean = true;
   readonly rewindings: string[] = [];
-  override readonly rewindsConversation: boolean = true;
+  readonly rewindsConversation: boolean = true;
   /** The turns of each rewind of the conversation, and the error with which rewinds are rejected. */
   readonly takenBack: (readonly string[])[] = [];
   refuseRewind: ProviderError | undefined;
@@ -47,7 +46,7 @@ export class ScriptedAgent extends DriverProvider {
   readonly mcpServers: SessionOpening['mcpServers'][] = [];
   readonly directories: (readonly string[])[] = [];
   readonly configs: Record<string, string>[] = [];
-  override readonly takesDirectories: boolean = true;
+  readonly takesDirectories: boolean = true;
   /** Whether folders can be changed while the agent runs. */
   changesDirectories = true;
   readonly cancels: string[] = [];
@@ -85,24 +84,39 @@ export class ScriptedAgent extends DriverProvider {
   readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
 
-  constructor() {
-    super({
-      ...about,
-      describe: async () => ({ ...about, description: 'Does as it is told.', available: true }),
-      open: (opening) => this.#open(opening),
-      readProjectSettings: async () => this.project,
-      listStoredSessions: async () => this.stored,
-      storedMark: async () => this.mark,
-      readStoredHistory: async () => this.storedTurns,
-      fork: async (_, __, turnId) => {
-        this.forks.push(turnId);
-        return this.forked;
-      },
-      close: async () => this.alive.clear(),
-    });
+  /** A test may replace it. */
+  listStoredSessions: AgentDriver['listStoredSessions'] = async () => this.stored;
+  /** A test may remove it. */
+  fork: AgentDriver['fork'] = async (_, __, turnId) => {
+    this.forks.push(turnId);
+    return this.forked;
+  };
+
+  async describe() {
+    return { ...about, description: 'Does as it is told.', available: true };
   }
 
-  async #open(opening: SessionOpening): Promise<AgentSession> {
+  async readProjectSettings() {
+    return this.project;
+  }
+
+  async storedMark() {
+    return this.mark;
+  }
+
+  async readStoredHistory() {
+    return this.storedTurns;
+  }
+
+  async close() {
+    this.alive.clear();
+  }
+
+  isAlive(sessionId: string): boolean {
+    return this.alive.has(sessionId);
+  }
+
+  async open(opening: SessionOpening): Promise<AgentSession> {
     const { sessionId, output, earlier, mcpServers, projectTrust: trust } = opening;
     const { project } = this;
     const used = project && (await trust?.uses(project)) === true ? project : undefined;
@@ -129,15 +143,13 @@ export class ScriptedAgent extends DriverProvider {
         return agentTurn();
       },
       accepts: { image: ['image/*'], audio: [], resource: ['text/*'] },
-      send: (message, turnId, blocks) => this.#take(sessionId, message, turnId, blocks),
+      send: (message, turnId, blocks) => this.take(sessionId, message, turnId, blocks),
       ...(this.canSteer && {
         steer: (message: string, to: SteerTarget, blocks: readonly ContentBlock[]) =>
           this.#steer(sessionId, message, to, blocks),
       }),
-      cancel: async () => this.#cancel(sessionId),
-      close: async () => {
-        if (alive.delete(sessionId)) output.exit({ expected: true });
-      },
+      cancel: async () => this.cancel(sessionId),
+      close: async () => this.end(sessionId),
       answerApproval: async (approvalId, answer) => this.#answer(sessionId, approvalId, answer),
       setDirectories: async (folders) => {
         if (this.changesDirectories) this.directories.push(folders);
@@ -167,7 +179,7 @@ export class ScriptedAgent extends DriverProvider {
     };
   }
 
-  async #take(
+  async take(
     sessionId: string,
     message: string,
     turnId: string,
@@ -235,7 +247,7 @@ export class ScriptedAgent extends DriverProvider {
 
   /** Begins the turn of a message that was left over. */
   comeTo(sessionId: string, messageId: string, content: string): Promise<void> {
-    return this.#take(sessionId, content, messageId, []);
+    return this.take(sessionId, content, messageId, []);
   }
 
   update(sessionId: string, update: SessionUpdate): void {
@@ -283,6 +295,11 @@ export class ScriptedAgent extends DriverProvider {
     this.emit(sessionId, { type: 'response_done', status: 'completed', finishReason: 'end_turn' });
   }
 
+  /** Ends the process as requested. */
+  end(sessionId: string): void {
+    if (this.alive.delete(sessionId)) this.#output(sessionId).exit({ expected: true });
+  }
+
   /** Ends the process without an end of its turn. */
   crash(sessionId: string): void {
     this.alive.delete(sessionId);
@@ -293,7 +310,7 @@ export class ScriptedAgent extends DriverProvider {
     });
   }
 
-  #cancel(sessionId: string): void {
+  async cancel(sessionId: string): Promise<void> {
     this.cancels.push(sessionId);
     this.emit(sessionId, { type: 'turn_aborted_by_user', reason: 'The user asked to stop.' });
     this.emit(sessionId, { type: 'response_done', status: 'cancelled', finishReason: 'cancelled' });

@@ -19,10 +19,10 @@ const full = (count: number) => Array.from({ length: count }, () => 'TOO_MANY_SE
 /** Delays the starts of agents until the result is called. */
 function holdStarts(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { createSession } = world.agent;
-  world.agent.createSession = async (options) => {
+  const { open } = world.agent;
+  world.agent.open = async (opening) => {
     await promise;
-    return createSession.call(world.agent, options);
+    return open.call(world.agent, opening);
   };
   return resolve;
 }
@@ -46,12 +46,12 @@ test('SAFE: of 400 sessions requested at once, exactly the limit of 200 are crea
 
 test('SAFE: a session that could not be created frees its place', async () => {
   world = await startWorld({ maxSessions: 3 });
-  const { createSession } = world.agent;
+  const { open } = world.agent;
   let starts = 0;
-  world.agent.createSession = async (options) => {
+  world.agent.open = async (opening) => {
     await new Promise(setImmediate);
     if (++starts % 2 === 0) throw new Error('The agent does not start.');
-    return createSession.call(world.agent, options);
+    return open.call(world.agent, opening);
   };
   const first = await createMany(3);
   expect(first.made).toHaveLength(2);

@@ -187,7 +187,7 @@ test('cancelling an agent that cannot be interrupted is rejected with its code; 
   const reader = await new Reader(world.runtime, sessionId).untilType('session:info');
   await world.runtime.send(sessionId, 'Hello');
   const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
-  vi.spyOn(world.agent, 'cancelTurn').mockRejectedValueOnce(failure);
+  vi.spyOn(world.agent, 'cancel').mockRejectedValueOnce(failure);
   await expect(world.runtime.cancel(sessionId)).rejects.toThrow(failure);
   expect((await world.runtime.info(sessionId)).session).toMatchObject({
     state: 'running',

@@ -18,6 +18,17 @@ async function create(): Promise<string> {
   return (await world.runtime.createSession({ cliType: 'scripted', projectDir })).sessionId;
 }
 
+/** Returns a promise that rejects when an agent's process is ended. */
+function rejectsAtEnd(): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = world.agent.end.bind(world.agent);
+  vi.spyOn(world.agent, 'end').mockImplementation((sessionId) => {
+    end(sessionId);
+    reject(new ProviderError('PROCESS_CRASH', 'Ended.'));
+  });
+  return promise;
+}
+
 async function ready(sessionId: string): Promise<Reader> {
   return new Reader(world.runtime, sessionId).untilType('session:info');
 }
@@ -37,11 +48,10 @@ test('a turn whose agent is silent for the idle limit ends with IDLE_TIMEOUT, an
 test('an agent that takes a message and begins no turn is ended, and its next process gets the message', async () => {
   const sessionId = await start({ idleLimitMs: 50 });
   const reader = await ready(sessionId);
-  const send = world.agent.sendMessage.bind(world.agent);
-  const given = vi.spyOn(world.agent, 'sendMessage');
-  const ended = Promise.withResolvers<never>();
-  world.agent.onExit(sessionId, () => ended.reject(new ProviderError('PROCESS_CRASH', 'Ended.')));
-  given.mockImplementationOnce(async () => ended.promise).mockImplementation(send);
+  const send = world.agent.take.bind(world.agent);
+  const given = vi.spyOn(world.agent, 'take');
+  const ended = rejectsAtEnd();
+  given.mockImplementationOnce(async () => ended).mockImplementation(send);
 
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   world.agent.finish(sessionId);
@@ -54,11 +64,8 @@ test('a stop ends an agent that begins no turn, and the message waits', async ()
   const sessionId = await start({ idleLimitMs: 0 });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const ended = Promise.withResolvers<never>();
-  world.agent.onExit(sessionId, () => ended.reject(new ProviderError('PROCESS_CRASH', 'Ended.')));
-  const given = vi
-    .spyOn(world.agent, 'sendMessage')
-    .mockImplementationOnce(async () => ended.promise);
+  const ended = rejectsAtEnd();
+  const given = vi.spyOn(world.agent, 'take').mockImplementationOnce(async () => ended);
   const refusal = world.runtime.send(sessionId, 'Hello').catch((error: unknown) => error);
   await expect.poll(() => given.mock.calls.length).toBe(1);
 

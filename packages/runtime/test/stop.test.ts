@@ -109,7 +109,7 @@ const steer = async ({ world, sessionId }: Talk, message: string): Promise<strin
 
 /** The agent ignores the request to end its turn. */
 const neverEnds = ({ world }: Talk): void =>
-  void vi.spyOn(world.agent, 'cancelTurn').mockResolvedValue(undefined);
+  void vi.spyOn(world.agent, 'cancel').mockResolvedValue(undefined);
 
 const states: Record<string, State> = {
   'a turn that has just begun': { reach: () => {} },
@@ -154,7 +154,7 @@ const states: Record<string, State> = {
     reach: async (talk) => {
       const messageId = await steer(talk, 'A word.');
       const { agent } = talk.world;
-      vi.spyOn(agent, 'cancelTurn').mockImplementation(async (sessionId) => {
+      vi.spyOn(agent, 'cancel').mockImplementation(async (sessionId) => {
         const id = steeredItemId(agent.turnOf(sessionId), messageId);
         const item = { type: 'message', id, content: 'A word.', origin: 'user' } as const;
         agent.emit(sessionId, {
@@ -171,7 +171,7 @@ const states: Record<string, State> = {
     reach: async (talk) => {
       await steer(talk, 'A word.');
       const { agent } = talk.world;
-      vi.spyOn(agent, 'cancelTurn').mockImplementation(async (sessionId) => agent.crash(sessionId));
+      vi.spyOn(agent, 'cancel').mockImplementation(async (sessionId) => agent.crash(sessionId));
     },
     unread: ['A word.'],
   },
@@ -341,7 +341,7 @@ test('a message for which the agent begins a turn by itself after a stop is stop
   await runtime.send(talk.sessionId, 'Go.');
   await talk.queueUp(1);
   const messageId = await steer(talk, 'A word.');
-  vi.spyOn(agent, 'cancelTurn').mockImplementationOnce(async () =>
+  vi.spyOn(agent, 'cancel').mockImplementationOnce(async () =>
     agent.leaveOver(talk.sessionId, messageId),
   );
   await talk.stop();
@@ -358,7 +358,7 @@ test('a stop that the agent rejects reports the error, and still pauses the queu
   await runtime.send(talk.sessionId, 'Go.');
   await talk.queueUp(1);
   const refusal = new ProviderError('INTERRUPT_FAILED', 'It did not stop.');
-  vi.spyOn(agent, 'cancelTurn').mockRejectedValueOnce(refusal);
+  vi.spyOn(agent, 'cancel').mockRejectedValueOnce(refusal);
   await expect(talk.stop()).rejects.toMatchObject({ code: 'INTERRUPT_FAILED' });
   agent.finish(talk.sessionId);
   await talk.ended();

@@ -1,6 +1,6 @@
 /** Resetting the conversation to before a message: what the model gets next, what the log keeps, what readers see. */
 import { ProviderError, type StoredTurn } from '@liminal/agents';
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { type ContentBlock, type HistoryPage, takenBack } from '@liminal/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ async function modelTalk(): Promise<Talk & { client: ScriptedClient }> {
   const answers = Array.from({ length: 9 }, (_, at) => repliesWith(`A${at + 1}`));
   const client = new ScriptedClient(answers);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const agents = () => createModelProviders({ servers, tools: [] });
+  const agents = () => createModelDrivers({ servers, tools: [] });
   const world = await startWorld({}, { agents, medium: openMedium('sqlite') });
   worlds.push(world);
   const { projectDir } = world;

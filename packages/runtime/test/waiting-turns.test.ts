@@ -1,5 +1,5 @@
 /** Turns of Liminal's own tool loop that wait for a user: they continue after the server has ended. */
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { calls, repliesWith, ScriptedClient, type Act, loudEcho } from '@liminal/agents/testing';
 import { afterEach, expect, test } from 'vitest';
 import { Reader, startWorld, type World } from './harness.ts';
@@ -13,7 +13,7 @@ afterEach(async () => {
 async function start(acts: Act[]): Promise<{ world: World; client: ScriptedClient }> {
   const client = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const agents = () => createModelProviders({ servers, tools: [loudEcho] });
+  const agents = () => createModelDrivers({ servers, tools: [loudEcho] });
   const world = await startWorld({}, { agents });
   worlds.push(world);
   return { world, client };

@@ -6,7 +6,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderRegistry } from '@liminal/agents';
-import { createDemoProvider } from '@liminal/agents/demo';
+import { DemoDriver } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import {
   createCredentials,
@@ -45,7 +45,7 @@ export async function startServer(
   const providers = new ProviderRegistry();
   const agent = new ScriptedProvider();
   providers.register(agent);
-  providers.register(createDemoProvider());
+  providers.register(new DemoDriver());
   const silent = { info() {}, warn() {}, error() {} };
   const metrics = new Metrics();
   const runtime = await createRuntime({

@@ -1,6 +1,6 @@
 import {
+  type AgentDriver,
   type AgentSession,
-  DriverProvider,
   agentErrors,
   ProviderError,
   type SessionOpening,
@@ -11,28 +11,43 @@ import { type EventPayload, steeredItemId } from '@liminal/protocol';
 const about = { cliType: 'scripted', name: 'Scripted' };
 
 /** An agent that a test controls. It records the calls of its methods. */
-export class ScriptedProvider extends DriverProvider {
+export class ScriptedProvider implements AgentDriver {
+  readonly cliType = about.cliType;
+  readonly name = about.name;
+  readonly managesMcp = true;
+  readonly takesDirectories = true;
+  readonly tellsSetup = true;
+  readonly answersAside = true;
   /** The calls in order, each in the form `method sessionId`. */
   readonly calls: string[] = [];
+  readonly #sessions = new Map<string, AgentSession>();
   readonly #outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
 
-  constructor() {
-    super({
-      ...about,
-      managesMcp: true,
-      takesDirectories: true,
-      tellsSetup: true,
-      answersAside: true,
-      isTaskOutput: (id, path) => path.endsWith(`/${id}/tasks/x.output`),
-      describe: async () => {
-        return { ...about, description: 'Says what a test tells it to.', available: true };
-      },
-      open: async (opening) => this.#open(opening),
-    });
+  isTaskOutput(id: string, path: string) {
+    return path.endsWith(`/${id}/tasks/x.output`);
   }
 
-  #open({ sessionId, earlier, output }: SessionOpening): AgentSession {
+  async describe() {
+    return { ...about, description: 'Says what a test tells it to.', available: true };
+  }
+
+  isAlive(sessionId: string): boolean {
+    return this.#sessions.get(sessionId)?.isAlive ?? false;
+  }
+
+  async cancel(sessionId: string): Promise<void> {
+    this.calls.push(`cancelTurn ${sessionId}`);
+    this.end(sessionId, 'cancelled');
+  }
+
+  async open(opening: SessionOpening): Promise<AgentSession> {
+    const session = this.#session(opening);
+    this.#sessions.set(opening.sessionId, session);
+    return session;
+  }
+
+  #session({ sessionId, earlier, output }: SessionOpening): AgentSession {
     this.calls.push(`${earlier ? 'loadSession' : 'createSession'} ${sessionId}`);
     this.#outputs.set(sessionId, output);
     let isAlive = true;
@@ -51,10 +66,7 @@ export class ScriptedProvider extends DriverProvider {
         const itemId = steeredItemId(turnId, messageId);
         this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });
       },
-      cancel: async () => {
-        this.calls.push(`cancelTurn ${sessionId}`);
-        this.end(sessionId, 'cancelled');
-      },
+      cancel: async () => this.cancel(sessionId),
       close: async () => {
         this.calls.push(`killSession ${sessionId}`);
         this.end(sessionId, 'cancelled');

@@ -161,7 +161,7 @@ describe('messages', () => {
     const { id } = await createSession();
     await ask('POST', `/api/session/${id}/send`, { message: 'hello' });
     const failure = new ProviderError('INTERRUPT_FAILED', 'It does not listen.');
-    vi.spyOn(server.agent, 'cancelTurn').mockRejectedValueOnce(failure);
+    vi.spyOn(server.agent, 'cancel').mockRejectedValueOnce(failure);
     expect(await ask('POST', `/api/session/${id}/cancel`)).toEqual({
       status: 502,
       body: { error: { code: 'INTERRUPT_FAILED', message: 'It does not listen.' } },

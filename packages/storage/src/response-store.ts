@@ -48,7 +48,7 @@ export const SessionRecord = z.object({
   agentSessionId: z.string().optional(),
   /** The agent's earlier ids for the session, oldest first: after `/clear`, the agent continues under another id. */
   formerAgentSessionIds: z.array(z.string()).optional(),
-  /** The value of `CliProvider.storedMark` when history last had everything from the agent's store. */
+  /** The value of `AgentDriver.storedMark` when history last had everything from the agent's store. */
   storedMark: z.string().optional(),
   /** The chosen config options by id. */
   config: z.record(z.string(), z.string()),

@@ -47,7 +47,7 @@ describe('a Redis of a test', () => {
   });
 });
 
-test('a PostgreSQL of a test can be killed, started again and stopped', async () => {
+test('a PostgreSQL of a test can be killed, started again, and stopped', async () => {
   const postgres = await startPostgres();
   expect(await ask(postgres.port, sslRequest)).toBe('N');
   await postgres.kill();

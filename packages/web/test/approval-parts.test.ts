@@ -253,7 +253,7 @@ describe.each(partKinds)('a request with %s', (kind) => {
       expect(await isOnScreen(page, evil)).toBe(true);
       // A request can be allowed only when it has been visible for a moment.
       await expect.poll(() => allow(page).getAttribute('aria-disabled')).toBe('false');
-      // Without its parts, the request has no text left.
+      // Without its parts, a request contains no text.
       const outside = await asked(page).evaluate((region) => {
         for (const part of region.querySelectorAll('[data-to-see="true"]')) part.remove();
         return region.textContent;

@@ -35,7 +35,7 @@ it('/btw asks a question in a dialog, and shows the answer as plain text', async
   expect(asked().at(-1)).toEqual({ question: 'and now?' });
 });
 
-it('/btw without a question shows the last answer again, even if it arrived after the dialog was closed', async () => {
+it('/btw without a question shows the last answer again, even if this answer arrived after the dialog was closed', async () => {
   const answered = Promise.withResolvers<void>();
   const answer = stage.answer;
   stage.answer = async (method, one, body) => {

@@ -222,7 +222,7 @@ it('an image can be pasted into the message, or anywhere outside of another fiel
   await give(page, 'paste', { files: [{ ...screen, name: 'second.png' }] });
   await card(page, 'second.png').waitFor();
   await give(page, 'paste', { files: [{ ...screen, name: 'search.png' }], at: 'nav input' });
-  // An office program adds a picture to a copied text.
+  // Office programs add a picture to a copied text.
   const texts = { 'text/plain': 'a table', 'text/html': '<table></table>' };
   await give(page, 'paste', { files: [{ ...screen, name: 'table.png' }], texts, at: composer });
   await give(page, 'paste', { files: [{ ...screen, name: 'third.png' }], at: composer });
@@ -508,7 +508,7 @@ it('the queue shows attachments, and an edited message keeps them', async () => 
     .toEqual([{ message: '', runCommand: true }]);
 });
 
-it('nothing moves when an image of the conversation arrives', async () => {
+it('when an image of the conversation arrives, nothing moves', async () => {
   let show = () => {};
   const held = new Promise<undefined>((resolve) => (show = () => resolve(undefined)));
   stage.answer = async (_, path) => (path.startsWith('/api/blob/') ? held : undefined);
@@ -621,7 +621,7 @@ testAtLength(
   },
 );
 
-it('attaching a file starts the agent, as writing does', async () => {
+it('attaching a file starts the agent, as writing a message does', async () => {
   stage.info = { ...stage.info, session: { ...stage.info.session, isAlive: false } };
   const page = await stage.visitShared();
   await pick(page, screen);

@@ -22,7 +22,7 @@ const partsInSource = () =>
       ),
     );
 
-it('all parts of the page are fetched soon after the first paint', async () => {
+it('the code of all separate components is fetched soon after the first paint', async () => {
   const page = await stage.visit();
   const fetchedNames = () =>
     page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));

@@ -147,7 +147,7 @@ it('if the page is reloaded while a layer is open, it shows the session, and Bac
   await page.getByRole('main', { name: 'Start' }).waitFor();
 });
 
-it('Back also closes the palette in a wide window', async () => {
+it('in a wide window, Back also closes the palette', async () => {
   const page = await visit({ viewport: { width: 1400, height: 900 } });
   const address = at(page);
   await page.keyboard.press('Control+k');

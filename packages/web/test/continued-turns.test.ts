@@ -56,7 +56,7 @@ it.each([
   { width: 1000, height: 700 },
   { width: 390, height: 700 },
 ])(
-  'a turn that waited when its server ended is shown as one turn when it continues: %j',
+  'a turn that waited when its server ended and the turn that continues it are shown as one turn: %j',
   async (viewport) => {
     holds([head], cut);
     const page = await stage.visit({ viewport });

@@ -30,7 +30,7 @@ function noteOrder(): void {
 }
 
 testAtLength(
-  'other pages are notified of a draft after the database has stored it, so that a page that is opening misses nothing',
+  'other pages are notified of a draft only after the database has stored it, so that a page that is just opening misses no draft',
   async () => {
     const page = await stage.visit();
     await page.evaluate(noteOrder);
@@ -45,7 +45,7 @@ const left = (page: Page) =>
   page.evaluate(() => Object.entries(localStorage).filter(([name]) => /draft/.test(name)));
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true });
 
-it('a draft is stored at once, even while the database does not respond', async () => {
+it('a draft is stored at once, even if the database does not respond', async () => {
   const page = await stage.visit();
   await page.addInitScript(() => {
     IDBFactory.prototype.open = () => {

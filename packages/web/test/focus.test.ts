@@ -282,7 +282,7 @@ it('the first stops of the Tab key skip the list: they lead to the message field
   await expect.poll(() => focused(page)).toBe('Conversation');
 });
 
-/** Collects the announcements to screen readers from now on. */
+/** Collects all announcements to screen readers that follow. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const told: string[] = [];

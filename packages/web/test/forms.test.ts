@@ -90,7 +90,7 @@ it('a form can be filled in and sent by keyboard alone, and then shows the answe
   stage.answer = (_, at) => (at === pathOf() ? {} : undefined);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   const version = card.getByRole('textbox', { name: 'Version' });
-  // A key pressed before a person can have read the question has no effect.
+  // A key that is pressed before a person can have read the question has no effect.
   await expect
     .poll(async () => {
       await page.keyboard.press('Enter');

@@ -79,7 +79,7 @@ it('pinned sessions are at the top; archived sessions are folded at the end, and
   await section(page, 'shop').getByRole('link', { name: /Docs/ }).waitFor();
 });
 
-it('archiving a session closes its tab, and undo restores both', async () => {
+it('archiving a session closes its tab, and undo restores the session and the tab', async () => {
   obey();
   const page = await stage.visit();
   await fromRow(page, 'Fix the login', 'Archive');

@@ -142,7 +142,7 @@ function prepare(): void {
   } as unknown as SessionInfo;
 }
 
-/** Opens all folds, so that their contents have labels. */
+/** Opens all folds, so that the labels in them are also checked. */
 async function unfold(page: Page): Promise<void> {
   const folded = page.getByRole('log').locator('button[aria-expanded="false"]');
   for (let left = await folded.count(), tries = 0; left > 0 && tries < 40; tries += 1) {

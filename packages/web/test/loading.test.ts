@@ -84,7 +84,7 @@ it.each(atLength ? devices : devices.slice(0, 1))(
   'visible content stays in place while a session loads: %s',
   async (_, options) => {
     setTheScene();
-    // Sessions and agents arrive late, one after the other, as on a slow connection.
+    // Sessions and agents arrive late, one after another, as on a slow connection.
     const asked = new Map<string, PromiseWithResolvers<void>>();
     stage.answer = async (_method, path) => {
       if (path !== '/api/projects' && path !== '/api/agents') return undefined;

@@ -312,7 +312,7 @@ const stories: [string, typeof all][] = atLength
   : [[Object.keys(claims).join('; '), all]];
 
 // One test plays all facts on each commit, which takes two minutes at a load of 30.
-it.each(stories)('%s', { timeout: 300_000 }, async (_, told) => {
+it.each(stories)('in the page of a huge turn, %s', { timeout: 300_000 }, async (_, told) => {
   const page = await visit();
   for (const [name, holds] of told) await expect(holds(page), name).resolves.not.toThrow();
 });

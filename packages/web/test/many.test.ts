@@ -16,7 +16,7 @@ const row = (page: Page, title: string) =>
   sidebar(page).getByRole('link', { name: new RegExp(`${title}( |$)`) });
 const path = (page: Page) => new URL(page.url()).pathname;
 
-/** Opens kept tabs through the browser's storage. */
+/** Opens kept tabs by writing them into the browser's storage. */
 async function keepTabs(page: Page, ids: readonly string[]): Promise<void> {
   await page.evaluate((all) => localStorage.setItem('liminal.tabs', JSON.stringify(all)), ids);
   await page.reload();

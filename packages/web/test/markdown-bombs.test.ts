@@ -110,7 +110,7 @@ async function show(markdown: string, words: string): Promise<Held> {
   await expect.poll(() => shownBy(page)).toContain(words);
   stage.send(upsert(message('next', 'All **well**.', { status: 'complete' })));
   await item(page, 'next').locator('strong').waitFor();
-  // Rendering in steps continues for a while.
+  // The page continues to render step by step for a while.
   for (let n = 0; n < 10; n += 1) {
     typed = Math.max(typed, await type(page));
     await page.waitForTimeout(100);

@@ -33,7 +33,7 @@ function sendMessage(content: string) {
   stage.send(upsert(message('a', content, { status: 'complete' })));
 }
 
-/** Sends the rest of a growing message. */
+/** Sends the remaining text of a growing message. */
 async function grow(start: string, more: string) {
   stage.send(upsert(message('a', start)));
   await item().waitFor();
@@ -166,7 +166,7 @@ it.each([
   ['a mistake', '```mermaid\ngraph TD\n  A[Start --> \n```'],
   ['no such kind', '```mermaid\nnothing\n```'],
   ['too much', `\`\`\`mermaid\ngraph TD\n${'  A --> B\n'.repeat(3000)}\`\`\``],
-])('a diagram with %s shows its source and a note', async (_, text) => {
+])('a diagram that cannot be drawn shows its source and a note: %s', async (_, text) => {
   sendMessage(text);
   await item().getByText('This diagram could not be drawn').waitFor();
   expect(await item().getByLabel('Code, mermaid').count()).toBe(1);

@@ -31,7 +31,7 @@ async function watch(page: Page, selector: string) {
   };
 }
 
-it('TC-7.2a: text messages render progressively, each in place', async () => {
+it('TC-7.2a: text messages are rendered progressively, each at its own position', async () => {
   const page = await stage.visitShared();
   stage.send(upsert(message('a', 'I will')));
   const item = page.locator('[data-item-id="a"]');
@@ -52,7 +52,7 @@ it('TC-7.2a: text messages render progressively, each in place', async () => {
   expect(await page.locator('[data-item-id="a"]').count()).toBe(1);
 });
 
-it('TC-7.2b: tool calls render their invocation, and then their result', async () => {
+it('TC-7.2b: a tool call renders its invocation, and later its result', async () => {
   const page = await stage.visitShared();
   const call = { toolArguments: { command: 'npm test' } };
   stage.send(upsert(tool('call', call)));
@@ -101,7 +101,7 @@ it('the file changes of a turn are one line at the turn’s end, which opens to 
   await line.getByText('zwei').waitFor();
 });
 
-it('TC-7.2b: a tool call that failed opens by itself', async () => {
+it('TC-7.2b: the card of a tool call that failed opens by itself', async () => {
   const page = await stage.visitShared();
   const failure = { toolOutput: 'No such file', toolOutputIsError: true, exitCode: 1 };
   stage.send(

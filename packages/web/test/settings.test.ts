@@ -346,7 +346,7 @@ it('the usage limits of the agent’s account are shown below the composer, with
       { name: '5-hour limit', usedPercent: 42.7 },
       { name: 'weekly limit', usedPercent: 92, resetsAt },
       { name: 'usage limit', isReached: true, resetsAt: 'never' },
-      // A limit without any value.
+      // This limit has no value at all.
       { name: 'weekly limit for Opus' },
     ],
   });

@@ -229,7 +229,7 @@ it.each([
     stage.send(upsert(approval('p1', { callId: 'c1', title: 'Terminal', options })));
     await button(page, 'Allow').waitFor();
     expect(await button(page, 'Allow').getAttribute('aria-disabled')).toBe('true');
-    // Playwright's own click would scroll to the button.
+    // Playwright's own click would first scroll to the button.
     await button(page, 'Allow').evaluate((element: HTMLElement) => element.click());
     await page.keyboard.press('Enter');
     expect(answers()).toEqual([]);

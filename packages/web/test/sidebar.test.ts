@@ -12,7 +12,7 @@ const width = async (page: Page) => (await sidebar(page).boundingBox())?.width;
 const many = (length: number) => Array.from({ length }, (_, index) => otherSession(`o${index}`));
 const ways: Way[] = ['mouse', 'keyboard', 'touch'];
 
-/** Opens the page with the sidebar visible; on a phone the sidebar is a drawer. */
+/** Opens the page with the sidebar visible. On a phone, the sidebar is a drawer, which is opened. */
 async function visit(way: Way, path?: string): Promise<Page> {
   const page = await stage.visit(way === 'touch' ? phone : {}, path);
   if (way === 'touch') await page.getByRole('button', { name: /^Sessions/ }).tap();

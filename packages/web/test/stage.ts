@@ -155,7 +155,7 @@ export class Stage {
     });
   }
 
-  /** Closes all profiles. The browser stays open for the next test file, and ends with the test process. */
+  /** Closes all profiles. The browser stays open for the next test file, and ends when the test process ends. */
   static async end(): Promise<void> {
     for (const { context } of Stage.#idle.splice(0)) await context.close();
     sessionId = 's1';
@@ -185,7 +185,7 @@ export class Stage {
     return { context, options, page: await context.newPage() };
   }
 
-  /** Empties a profile, for the next test. */
+  /** Empties a profile, so that the next test can use it. */
   static async #empty({ context, options }: Profile): Promise<Profile> {
     const old = context.pages();
     // Open a page before the other pages are closed, so that the browser keeps its process for pages.
@@ -255,7 +255,7 @@ export class Stage {
       history.pushState(null, '', path);
       window.dispatchEvent(new PopStateEvent('popstate'));
     }, `/session/${sessionId}`);
-    // All sessions have the same title, so wait until the page subscribes to the new session's id.
+    // All sessions have the same title. Therefore, wait until the page subscribes to the new session's id.
     const isShown = () =>
       this.received.some((one) => 'sessionId' in one && one.sessionId === sessionId);
     await expect.poll(isShown, { interval: 5 }).toBe(true);
@@ -282,7 +282,7 @@ export class Stage {
     this.blobs.clear();
   }
 
-  /** Cleans up after a test; closes the shared page unless the next test `keeps` it. */
+  /** Cleans up after a test. Closes the shared page, unless the next test uses it (`keeps`). */
   async tidy(keeps: boolean): Promise<void> {
     const shared = this.#shared;
     if (shared !== undefined && !(keeps && !this.#hasHungUp && (await isAsOpened(shared)))) {
@@ -332,7 +332,7 @@ export class Stage {
     this.send({ type: 'session:info', sessionId: id, info });
   }
 
-  /** Sends the new states of the other sessions. */
+  /** Sends new states of the other sessions. */
   change(...sessions: SessionSummary[]): void {
     const ids = new Set(sessions.map((session) => session.sessionId));
     this.others = [...this.others.filter((one) => !ids.has(one.sessionId)), ...sessions];

@@ -189,7 +189,7 @@ it('a short command stays one line; its card can be opened and shows the output'
   expect(await card(page).getByRole('button', { name: 'Show all' }).count()).toBe(0);
 });
 
-testAtLength('on a phone the output is no wider than the page', async () => {
+testAtLength('on a phone, the output is no wider than the page', async () => {
   const page = await stage.visit({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

@@ -2,7 +2,7 @@
  * Plays arbitrary output of an ACP agent in a turn. The turn must end, all of the output must be readable, and other
  * sessions must not be affected.
  */
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent, sampleLines } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadAdapterRecording } from '../../../packages/agents/test/acp/record-codex-adapter.ts';
@@ -73,7 +73,7 @@ test(
     onTestFinished(() => control.close());
     const names = { cliType: 'hostile', name: 'Hostile', description: 'Says anything.' };
     const shared = { command, args, env, sharedProcess: true };
-    const stage = await hostileStage(new AcpProvider({ ...names, ...shared }));
+    const stage = await hostileStage(new AcpDriver({ ...names, ...shared }));
     const { runtime } = stage;
     await playHostile(share(20), hostileStream, async (stream) => {
       const sessionId = await stage.create();

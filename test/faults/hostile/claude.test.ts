@@ -2,7 +2,7 @@
  * Plays arbitrary output of Claude Code in a turn, as Claude Code's SDK passes it on. The turn must end, all of the
  * output must be readable, and other sessions must not be affected.
  */
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
 import { claudeRecordingNames, loadClaudeRecording } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
 import { patience } from '../length.ts';
@@ -78,7 +78,7 @@ test(
   'SAFE: with arbitrary output of Claude Code, each turn ends and can be read page by page, and other sessions work',
   { timeout: patience(share(20)) },
   async () => {
-    const stage = await hostileStage(new ClaudeCodeProvider());
+    const stage = await hostileStage(new ClaudeDriver());
     const { runtime } = stage;
     await playHostile(share(20), hostileStream, async (stream) => {
       let said = 0;
@@ -108,7 +108,7 @@ test(
 );
 
 test('SAFE: if a message of Claude Code cannot be processed, the message ends its turn at once', async () => {
-  const stage = await hostileStage(new ClaudeCodeProvider());
+  const stage = await hostileStage(new ClaudeDriver());
   const begun = (uuid: string) => last(uuid).slice(0, 1);
   const trap = {
     get type(): string {

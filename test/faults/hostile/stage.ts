@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
 import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import { openSqliteStorage } from '@liminal/storage/sqlite';
@@ -17,7 +17,7 @@ const unhandled: unknown[] = [];
  * Starts a server on SQLite with a hostile agent and a well-behaved agent. Both agents and the server end with the
  * test.
  */
-export async function hostileStage(hostile: CliProvider) {
+export async function hostileStage(hostile: AgentDriver) {
   const { projectDir, remove } = await makeWorkspace({});
   const healthy = await acpAgent({ turns: [{ steps: [{ say: 'I am well.' }] }] });
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-hostile-'));
@@ -26,7 +26,7 @@ export async function hostileStage(hostile: CliProvider) {
   providers.register(hostile);
   const { command, args, env } = healthy;
   const names = { cliType: 'healthy', name: 'Healthy', description: 'Answers.' };
-  providers.register(new AcpProvider({ ...names, command, args, env, sharedProcess: true }));
+  providers.register(new AcpDriver({ ...names, command, args, env, sharedProcess: true }));
   const warnings: string[] = [];
   const note = (details: object, text: string): void => {
     // Notices of agents are also logged. They are not warnings.

@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => rm(projectDir, { recursive: true }));
 
 let driver: PlayedDriver;
-let provider: DriverProvider;
+let provider: DriverProvider<PlayedDriver>;
 beforeEach(() => {
   driver = new PlayedDriver();
   provider = new DriverProvider(driver);

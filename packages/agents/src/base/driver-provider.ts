@@ -1,82 +1,43 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AgentInfo,
-  type ApprovalAnswer,
-  type ContentBlock,
-  type McpAction,
-  type McpActionResult,
-  type McpServerState,
-  thrownMessage,
-  type RewindResult,
-  type SessionSetup,
-  whyNotAccepted,
+import type {
+  AgentInfo,
+  ApprovalAnswer,
+  ContentBlock,
+  McpAction,
+  McpActionResult,
+  McpServerState,
+  RewindResult,
+  SessionSetup,
 } from '@liminal/protocol';
+import { errors } from '../contract/errors.ts';
+import type { AgentDriver, EarlierSession } from '../contract/driver.ts';
 import type {
-  AgentDriver,
-  AgentSession,
-  EarlierSession,
-  SessionOpening,
-} from '../contract/driver.ts';
-import type { SteerTarget } from '../contract/provider.ts';
-import { errors, ProviderError } from '../contract/errors.ts';
-import type {
+  AgentCapabilities,
   CliProvider,
   ConversationRewind,
   CreateSessionOptions,
   LoadSessionOptions,
   ProviderSession,
   SendMessageResult,
-  StoredFork,
+  SteerTarget,
   Unsubscribe,
 } from '../contract/provider.ts';
-import { onlyText } from './accepted-content.ts';
-import { LruMap } from './lru-map.ts';
+import { forkStored } from './fork-stored.ts';
+import { AgentSessions, type HeldSession } from './held-session.ts';
 import { SessionFeed } from './session-feed.ts';
-import { Semaphore } from '../contract/semaphore.ts';
-import { stat } from 'node:fs/promises';
+
+/** A method of `AgentCapabilities`, which is never undefined if every driver of this class has the method. */
+type Ability<
+  Driver extends AgentDriver,
+  Name extends keyof AgentCapabilities,
+> = undefined extends Driver[Name] ? AgentCapabilities[Name] : NonNullable<AgentCapabilities[Name]>;
 
 /**
- * How many ended sessions are remembered; to open an older session again, the caller must pass the session's folder and
- * the agent's own id for the session.
+ * Seed 000's `CliProvider` over a driver, for programs that embed agents without Liminal's runtime: addresses sessions
+ * by their ids, and has many listeners per session. The runtime uses `AgentSessions` instead.
  */
-const maxEnded = 1_000;
-const defaultStarts = 2;
-
-/** A session that runs, is being opened, or has listeners. */
-interface SessionEntry {
-  readonly sessionId: string;
-  readonly feed: SessionFeed;
-  /** Shared by all callers that open the session; ending the session aborts it. */
-  opening?: { opened: Promise<ProviderSession>; abort: AbortController } | undefined;
-  /** A crashed session keeps its entry until it is ended or opened again. */
-  running?: RunningSession | undefined;
-}
-
-interface RunningSession {
-  session: AgentSession;
-  projectDir: string;
-  /** Set once the session is being closed: `isAlive` must be false even if the driver's session still reports true. */
-  isClosing?: true;
-}
-
-/** The data needed to open a session again. */
-interface EndedSession {
-  projectDir: string;
-  agentSessionId: string | undefined;
-  memory: unknown;
-}
-
-/** The options that new and resumed sessions share. */
-type OpenOptions = Omit<
-  SessionOpening,
-  'sessionId' | 'projectDir' | 'config' | 'output' | 'signal'
-> & {
-  projectDir?: string | undefined;
-  config?: Record<string, string> | undefined;
-};
-
-/** `CliProvider` for every kind of agent: keeps the sessions and their listeners, and opens and ends sessions. */
-export class DriverProvider implements CliProvider {
+export class DriverProvider<Driver extends AgentDriver = AgentDriver> implements CliProvider {
+  readonly driver: Driver;
   readonly cliType: string;
   readonly prewarms: boolean;
   readonly rewinds: boolean;
@@ -90,24 +51,23 @@ export class DriverProvider implements CliProvider {
   readonly resumes: boolean;
   readonly numbersStoredTurns: boolean;
   readonly forksWhole: boolean;
-  readonly introduce: CliProvider['introduce'];
-  readonly readProjectSettings: CliProvider['readProjectSettings'];
-  readonly listStoredSessions: CliProvider['listStoredSessions'];
-  readonly peekStoredSessions: CliProvider['peekStoredSessions'];
-  readonly scanStoredSessions: CliProvider['scanStoredSessions'];
-  readonly storedMark: CliProvider['storedMark'];
-  readonly readStoredHistory: CliProvider['readStoredHistory'];
-  readonly fork: CliProvider['fork'];
-  readonly renameStored: CliProvider['renameStored'];
-  readonly isTaskOutput: CliProvider['isTaskOutput'];
-  readonly #driver: AgentDriver;
-  readonly #starts: Semaphore;
-  readonly #entries = new Map<string, SessionEntry>();
-  readonly #ended = new LruMap<string, EndedSession>(maxEnded);
+  readonly introduce: Ability<Driver, 'introduce'>;
+  readonly readProjectSettings: Ability<Driver, 'readProjectSettings'>;
+  readonly listStoredSessions: Ability<Driver, 'listStoredSessions'>;
+  readonly peekStoredSessions: Ability<Driver, 'peekStoredSessions'>;
+  readonly scanStoredSessions: Ability<Driver, 'scanStoredSessions'>;
+  readonly storedMark: Ability<Driver, 'storedMark'>;
+  readonly readStoredHistory: Ability<Driver, 'readStoredHistory'>;
+  readonly fork: Ability<Driver, 'fork'>;
+  readonly renameStored: Ability<Driver, 'renameStored'>;
+  readonly isTaskOutput: Ability<Driver, 'isTaskOutput'>;
+  readonly #sessions: AgentSessions;
+  /** The feeds that have listeners. */
+  readonly #feeds = new Map<string, SessionFeed>();
 
-  constructor(driver: AgentDriver) {
-    this.#driver = driver;
-    this.#starts = driver.starts ?? new Semaphore(defaultStarts);
+  constructor(driver: Driver) {
+    this.driver = driver;
+    this.#sessions = new AgentSessions(driver);
     this.cliType = driver.cliType;
     this.prewarms = driver.prewarms ?? false;
     this.rewinds = driver.rewinds ?? false;
@@ -121,19 +81,35 @@ export class DriverProvider implements CliProvider {
     this.resumes = driver.resumes ?? false;
     this.numbersStoredTurns = driver.numbersStoredTurns ?? false;
     this.forksWhole = driver.forksWhole ?? false;
-    this.introduce = driver.introduce?.bind(driver);
-    this.readProjectSettings = driver.readProjectSettings?.bind(driver);
-    this.listStoredSessions = driver.listStoredSessions?.bind(driver);
-    this.peekStoredSessions = driver.peekStoredSessions?.bind(driver);
-    this.scanStoredSessions = driver.scanStoredSessions?.bind(driver);
-    this.storedMark = driver.storedMark?.bind(driver);
-    this.renameStored = driver.renameStored?.bind(driver);
-    this.isTaskOutput = driver.isTaskOutput?.bind(driver);
+    this.introduce = driver.introduce?.bind(driver) as Ability<Driver, 'introduce'>;
+    this.readProjectSettings = driver.readProjectSettings?.bind(driver) as Ability<
+      Driver,
+      'readProjectSettings'
+    >;
+    this.listStoredSessions = driver.listStoredSessions?.bind(driver) as Ability<
+      Driver,
+      'listStoredSessions'
+    >;
+    this.peekStoredSessions = driver.peekStoredSessions?.bind(driver) as Ability<
+      Driver,
+      'peekStoredSessions'
+    >;
+    this.scanStoredSessions = driver.scanStoredSessions?.bind(driver) as Ability<
+      Driver,
+      'scanStoredSessions'
+    >;
+    this.storedMark = driver.storedMark?.bind(driver) as Ability<Driver, 'storedMark'>;
+    this.renameStored = driver.renameStored?.bind(driver) as Ability<Driver, 'renameStored'>;
+    this.isTaskOutput = driver.isTaskOutput?.bind(driver) as Ability<Driver, 'isTaskOutput'>;
     const read = driver.readStoredHistory?.bind(driver);
-    this.readStoredHistory =
-      read && ((id, projectDir) => read(this.#before(id)?.agentSessionId ?? id, projectDir));
-    const fork = driver.fork?.bind(driver);
-    this.fork = fork && ((...asked) => this.#explained(fork(...asked)));
+    this.readStoredHistory = (read &&
+      ((id: string, projectDir: string) =>
+        read(this.#held(id).before?.agentSessionId ?? id, projectDir))) as Ability<
+      Driver,
+      'readStoredHistory'
+    >;
+    const fork: AgentDriver['fork'] = (...asked) => forkStored(driver, ...asked);
+    this.fork = (driver.fork && fork) as Ability<Driver, 'fork'>;
   }
 
   readonly onEvent: CliProvider['onEvent'] = (id, callback) =>
@@ -152,19 +128,20 @@ export class DriverProvider implements CliProvider {
     if (this.isAlive(sessionId)) {
       throw errors.SESSION_CREATE_FAILED.exists(sessionId);
     }
-    return this.#open(sessionId, wanted);
+    await this.#held(sessionId).open(wanted);
+    return { sessionId, cliType: this.cliType };
   }
 
   async loadSession(sessionId: string, options: LoadSessionOptions = {}): Promise<ProviderSession> {
-    const opened = this.#entries.get(sessionId)?.opening?.opened;
-    if (opened !== undefined) return opened;
-    if (this.isAlive(sessionId)) return { sessionId, cliType: this.cliType };
     const { agentSessionId, storedMark, hasAnswered, resuming, stored, ...wanted } = options;
     const known: EarlierSession = { agentSessionId, storedMark, hasAnswered, resuming, stored };
-    const session = await this.#open(sessionId, wanted, known);
-    const reportedTurns = this.#entries.get(sessionId)?.running?.session.reportedTurns;
+    const held = this.#held(sessionId);
+    const reportedTurns = (await held.open(wanted, known))
+      ? held.session?.reportedTurns
+      : undefined;
     // The caller may ignore `reportedTurns`: its rejection must not be unhandled.
     reportedTurns?.catch(() => undefined);
+    const session = { sessionId, cliType: this.cliType };
     return reportedTurns === undefined ? session : { ...session, reportedTurns };
   }
 
@@ -176,9 +153,9 @@ export class DriverProvider implements CliProvider {
       blocks = [],
     }: { turnId?: string; blocks?: readonly ContentBlock[] } = {},
   ): Promise<SendMessageResult> {
-    const session = this.#session(sessionId);
-    this.#checkAccepts(session, blocks);
-    await session.send(message, turnId, blocks);
+    const held = this.#held(sessionId);
+    held.checkAccepts(blocks);
+    await held.opened.send(message, turnId, blocks);
     return { turnId };
   }
 
@@ -187,33 +164,30 @@ export class DriverProvider implements CliProvider {
     message: string,
     { blocks = [], ...to }: SteerTarget & { blocks?: readonly ContentBlock[] },
   ): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.steer) {
-      throw this.#notSupported('steering');
-    }
-    this.#checkAccepts(session, blocks);
-    await session.steer(message, to, blocks);
+    const held = this.#held(sessionId);
+    const steer = held.method('steer');
+    held.checkAccepts(blocks);
+    await steer(message, to, blocks);
   }
 
   async cancelTurn(sessionId: string): Promise<void> {
-    if (!this.#ended.has(sessionId)) await this.#session(sessionId).cancel();
+    const held = this.#held(sessionId);
+    if (held.before === undefined) throw held.notFound();
+    await held.session?.cancel();
   }
 
   async killSession(sessionId: string): Promise<void> {
-    const entry = this.#entries.get(sessionId);
-    const wasOpening = entry?.opening !== undefined;
-    if (entry && wasOpening) await this.#giveUp(entry);
-    if (entry?.running) await this.#end(entry);
-    else if (!wasOpening && !this.#ended.has(sessionId)) throw this.#notFound(sessionId);
+    const held = this.#held(sessionId);
+    if (!held.isOpening && held.before === undefined) throw held.notFound();
+    await held.end();
   }
 
   isAlive(sessionId: string): boolean {
-    const running = this.#entries.get(sessionId)?.running;
-    return running !== undefined && running.isClosing !== true && running.session.isAlive;
+    return this.#held(sessionId).isAlive;
   }
 
   agentTurnId(sessionId: string): string | undefined {
-    return this.#entries.get(sessionId)?.running?.session.agentTurnId;
+    return this.#held(sessionId).session?.agentTurnId;
   }
 
   async answerApproval(
@@ -221,69 +195,47 @@ export class DriverProvider implements CliProvider {
     approvalId: string,
     answer: ApprovalAnswer,
   ): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.answerApproval) throw this.#notSupported('approvals');
-    await session.answerApproval(approvalId, answer);
+    await this.#held(sessionId).method('answerApproval')(approvalId, answer);
   }
 
   async setConfigOption(sessionId: string, id: string, value: string): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.setConfigOption) throw this.#notSupported('settings');
-    await session.setConfigOption(id, value);
+    await this.#held(sessionId).method('setConfigOption')(id, value);
   }
 
   async setDirectories(sessionId: string, folders: readonly string[]): Promise<boolean> {
-    const session = this.#session(sessionId);
-    if (!session.setDirectories) throw this.#notSupported('directories');
-    return session.setDirectories(folders);
+    return this.#held(sessionId).method('setDirectories')(folders);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.rename) throw this.#notSupported('rename');
-    await session.rename(title);
+    await this.#held(sessionId).method('rename')(title);
   }
 
   async background(sessionId: string, callId?: string): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.background) throw this.#notSupported('background');
-    await session.background(callId);
+    await this.#held(sessionId).method('background')(callId);
   }
 
   async stopTask(sessionId: string, taskId: string): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.stopTask) throw this.#notSupported('tasks');
-    await session.stopTask(taskId);
+    await this.#held(sessionId).method('stopTask')(taskId);
   }
 
   async rewindFiles(sessionId: string, turnId: string, dryRun: boolean): Promise<RewindResult> {
-    const session = this.#session(sessionId);
-    if (!session.rewindFiles) throw this.#notSupported('rewindFiles');
-    return session.rewindFiles(turnId, dryRun);
+    return this.#held(sessionId).method('rewindFiles')(turnId, dryRun);
   }
 
   async rewindConversation(sessionId: string, rewind: ConversationRewind): Promise<void> {
-    const session = this.#session(sessionId);
-    if (!session.rewindConversation) throw this.#notSupported('rewindConversation');
-    await session.rewindConversation(rewind);
+    await this.#held(sessionId).method('rewindConversation')(rewind);
   }
 
   async aside(sessionId: string, question: string): Promise<string> {
-    const session = this.#session(sessionId);
-    if (!session.aside) throw this.#notSupported('aside');
-    return session.aside(question);
+    return this.#held(sessionId).method('aside')(question);
   }
 
   async setup(sessionId: string): Promise<SessionSetup> {
-    const session = this.#session(sessionId);
-    if (!session.setup) throw this.#notSupported('setup');
-    return session.setup();
+    return this.#held(sessionId).method('setup')();
   }
 
   async listMcpServers(sessionId: string): Promise<McpServerState[]> {
-    const session = this.#session(sessionId);
-    if (!session.listMcpServers) throw this.#notSupported('mcpServers');
-    return session.listMcpServers();
+    return this.#held(sessionId).method('listMcpServers')();
   }
 
   async changeMcpServer(
@@ -291,165 +243,38 @@ export class DriverProvider implements CliProvider {
     name: string,
     action: McpAction,
   ): Promise<McpActionResult> {
-    const session = this.#session(sessionId);
-    if (!session.changeMcpServer) throw this.#notSupported('mcpChanges');
-    return session.changeMcpServer(name, action);
-  }
-
-  async #explained(forking: Promise<StoredFork>): Promise<StoredFork> {
-    try {
-      return await forking;
-    } catch (error) {
-      if (error instanceof ProviderError) throw error;
-      const { notForked } = errors.SESSION_CREATE_FAILED;
-      throw notForked(this.#driver.name, thrownMessage(error), { cause: error });
-    }
+    return this.#held(sessionId).method('changeMcpServer')(name, action);
   }
 
   describe(): Promise<AgentInfo> {
-    return this.#driver.describe();
+    return this.driver.describe();
   }
 
   async close(): Promise<void> {
-    const entries = [...this.#entries.values()];
-    await Promise.all(entries.map((entry) => this.#giveUp(entry)));
-    await Promise.all([this.#driver.close?.(), ...entries.map((entry) => this.#end(entry))]);
-    for (const { feed } of entries) feed.close();
-    this.#entries.clear();
+    await this.#sessions.close();
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
   }
 
-  #entry(sessionId: string): SessionEntry {
-    const known = this.#entries.get(sessionId);
-    if (known !== undefined) return known;
-    const entry = { sessionId, feed: new SessionFeed(sessionId) };
-    this.#entries.set(sessionId, entry);
-    return entry;
+  #held(sessionId: string): HeldSession {
+    return this.#sessions.get(sessionId);
   }
 
   #subscribe(sessionId: string, subscribe: (feed: SessionFeed) => Unsubscribe): Unsubscribe {
-    const entry = this.#entry(sessionId);
-    const unsubscribe = subscribe(entry.feed);
+    const feed = this.#feeds.get(sessionId) ?? this.#newFeed(sessionId);
+    const unsubscribe = subscribe(feed);
     return () => {
       unsubscribe();
-      this.#forgetUnused(entry);
+      if (!feed.hasNoSubscribers || this.#feeds.get(sessionId) !== feed) return;
+      this.#feeds.delete(sessionId);
+      this.#held(sessionId).unlisten(feed);
     };
   }
 
-  #forgetUnused({ sessionId, feed, opening, running }: SessionEntry): void {
-    const isUsed = opening !== undefined || running !== undefined || !feed.hasNoSubscribers;
-    if (!isUsed && this.#entries.get(sessionId)?.feed === feed) this.#entries.delete(sessionId);
+  #newFeed(sessionId: string): SessionFeed {
+    const feed = new SessionFeed(sessionId);
+    this.#feeds.set(sessionId, feed);
+    this.#held(sessionId).listen(feed);
+    return feed;
   }
-
-  /** Returns the opening in progress, or begins a new one. */
-  #open(sessionId: string, wanted: OpenOptions, known?: EarlierSession): Promise<ProviderSession> {
-    const entry = this.#entry(sessionId);
-    if (entry.opening !== undefined) return entry.opening.opened;
-    const abort = new AbortController();
-    const { signal } = abort;
-    const opened = this.#starts
-      .run(() => this.#begin(entry, wanted, known, signal), signal)
-      .finally(() => {
-        entry.opening = undefined;
-        this.#forgetUnused(entry);
-      });
-    entry.opening = { opened, abort };
-    return opened;
-  }
-
-  async #begin(
-    entry: SessionEntry,
-    { projectDir: given, config = {}, ...wanted }: OpenOptions,
-    known: EarlierSession | undefined,
-    signal: AbortSignal,
-  ): Promise<ProviderSession> {
-    const { sessionId, feed } = entry;
-    const before = this.#before(sessionId);
-    const agentSessionId = known?.agentSessionId ?? before?.agentSessionId;
-    const projectDir =
-      given ??
-      before?.projectDir ??
-      (await this.#driver.findProjectDir?.(agentSessionId ?? sessionId));
-    if (projectDir === undefined) throw this.#notFound(sessionId);
-    await checkFolder(projectDir);
-    // Close a crashed agent first: a session must never have two running agents.
-    await this.#end(entry);
-    signal.throwIfAborted();
-    const earlier = known && { ...known, agentSessionId, memory: before?.memory };
-    const announce = feed.hold();
-    try {
-      const opening = { ...wanted, sessionId, projectDir, config, output: feed, signal };
-      const session = await this.#driver.open({ ...opening, ...(earlier && { earlier }) });
-      this.#ended.delete(sessionId);
-      entry.running = { session, projectDir };
-      const canSteer = session.steer !== undefined;
-      feed.update({ accepts: session.accepts ?? onlyText, canSteer });
-      // Announce the session later, so that the caller can add listeners first.
-      setImmediate(() => announce(session.isAlive));
-      return { sessionId, cliType: this.cliType };
-    } catch (error) {
-      announce(false);
-      throw error;
-    }
-  }
-
-  /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
-  async #giveUp({ opening }: SessionEntry): Promise<void> {
-    opening?.abort.abort(errors.SESSION_CREATE_FAILED.endedBefore(this.#driver.name));
-    await opening?.opened.catch(() => undefined);
-  }
-
-  /** Closes a running or crashed session, and keeps only the data needed to open it again. */
-  async #end(entry: SessionEntry): Promise<void> {
-    const { running, sessionId } = entry;
-    if (running === undefined) return;
-    running.isClosing = true;
-    await running.session.close();
-    if (entry.running !== running) return;
-    entry.running = undefined;
-    this.#ended.set(sessionId, remembered(running));
-    this.#forgetUnused(entry);
-  }
-
-  /** The data for opening a session that runs, has crashed, or was ended. */
-  #before(sessionId: string): EndedSession | undefined {
-    const running = this.#entries.get(sessionId)?.running;
-    return running ? remembered(running) : this.#ended.get(sessionId);
-  }
-
-  #checkAccepts({ accepts = onlyText }: AgentSession, blocks: readonly ContentBlock[]): void {
-    const why = whyNotAccepted(this.#driver.name, accepts, blocks);
-    if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
-  }
-
-  /** Throws ProviderError `SESSION_NOT_FOUND`, or `PROCESS_CRASH` for a session that was ended. */
-  #session(sessionId: string): AgentSession {
-    const running = this.#entries.get(sessionId)?.running;
-    if (running !== undefined) return running.session;
-    if (!this.#ended.has(sessionId)) throw this.#notFound(sessionId);
-    throw errors.PROCESS_CRASH.notRunning(this.#driver.name);
-  }
-
-  #notFound(sessionId: string): ProviderError {
-    return errors.SESSION_NOT_FOUND.unknown(this.#driver.name, sessionId);
-  }
-
-  #notSupported(feature: keyof typeof errors.NOT_SUPPORTED): ProviderError {
-    return errors.NOT_SUPPORTED[feature](this.#driver.name);
-  }
-}
-
-function remembered({ session, projectDir }: RunningSession): EndedSession {
-  const { agentSessionId, memory } = session;
-  return { projectDir, agentSessionId, memory };
-}
-
-/**
- * Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing or not a folder: agents report that
- * unclearly.
- */
-async function checkFolder(projectDir: string): Promise<void> {
-  const found = await stat(projectDir).catch(() => undefined);
-  if (found?.isDirectory() === true) return;
-  const { folderMissing, notFolder } = errors.SESSION_CREATE_FAILED;
-  throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }

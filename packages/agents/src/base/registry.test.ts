@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { createDemoProvider } from '../kinds/demo/index.ts';
+import { DemoDriver } from '../kinds/demo/index.ts';
 import { ProviderError } from '../contract/errors.ts';
-import type { CliProvider } from '../contract/provider.ts';
+import type { AgentDriver } from '../contract/driver.ts';
 import { ProviderRegistry } from './registry.ts';
 
-const provider = (cliType: string): CliProvider =>
-  Object.defineProperty(createDemoProvider(), 'cliType', { value: cliType });
+const driver = (cliType: string): AgentDriver =>
+  Object.defineProperty(new DemoDriver(), 'cliType', { value: cliType });
 
-test('TC-2.2a: the registry gives the provider of an agent type', () => {
+test('TC-2.2a: the registry gives the driver of an agent type', () => {
   const registry = new ProviderRegistry();
-  const [claude, codex] = [provider('claude-code'), provider('codex')];
+  const [claude, codex] = [driver('claude-code'), driver('codex')];
   registry.register(claude);
   registry.register(codex);
 
@@ -19,8 +19,8 @@ test('TC-2.2a: the registry gives the provider of an agent type', () => {
 
 test('TC-2.2b: an unknown agent type is an error that names the known types', () => {
   const registry = new ProviderRegistry();
-  registry.register(provider('claude-code'));
-  registry.register(provider('codex'));
+  registry.register(driver('claude-code'));
+  registry.register(driver('codex'));
 
   const get = () => registry.get('gemini');
 
@@ -33,9 +33,9 @@ test('TC-2.2b: an unknown agent type is an error that names the known types', ()
   );
 });
 
-test('the last provider registered for an agent type counts', () => {
+test('the last driver registered for an agent type counts', () => {
   const registry = new ProviderRegistry();
-  const [first, second] = [provider('demo'), provider('demo')];
+  const [first, second] = [driver('demo'), driver('demo')];
   registry.register(first);
   registry.register(second);
 

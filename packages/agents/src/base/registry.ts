@@ -1,34 +1,52 @@
+import type { AgentInfo } from '@liminal/protocol';
 import { errors } from '../contract/errors.ts';
 import type { AgentDriver, AgentSession } from '../contract/driver.ts';
-import type { AgentInfo } from '@liminal/protocol';
-import { DriverProvider } from './driver-provider.ts';
-import type { CliProvider } from '../contract/provider.ts';
+import { AgentSessions, type HeldSession } from './held-session.ts';
 
-/** The kinds of agents on this server, by `cliType` (AC-2.2). */
+/** The kinds of agents on this server, by `cliType` (AC-2.2), and their sessions. */
 export class ProviderRegistry {
-  readonly #providers = new Map<string, CliProvider>();
+  readonly #drivers = new Map<string, AgentDriver>();
+  readonly #sessions = new WeakMap<AgentDriver, AgentSessions>();
 
-  /** Adds a provider, or replaces the provider of the same `cliType`. */
-  register(provider: CliProvider): void {
-    this.#providers.set(provider.cliType, provider);
+  /** Adds a driver, or replaces the driver of the same `cliType`. */
+  register(driver: AgentDriver): void {
+    this.#drivers.set(driver.cliType, driver);
   }
 
   /** Throws ProviderError `UNSUPPORTED_CLI_TYPE` for an unregistered kind. */
-  get(cliType: string): CliProvider {
-    const provider = this.#providers.get(cliType);
-    if (provider) return provider;
-    const known = [...this.#providers.keys()].join(', ') || 'none';
+  get(cliType: string): AgentDriver {
+    const driver = this.#drivers.get(cliType);
+    if (driver) return driver;
+    const known = [...this.#drivers.keys()].join(', ') || 'none';
     throw errors.UNSUPPORTED_CLI_TYPE.unknown(cliType, known);
   }
 
-  /** Returns the provider of an existing session; for an unregistered kind, a provider that rejects every message. */
-  of(cliType: string): CliProvider {
-    return this.#providers.get(cliType) ?? new DriverProvider(new MissingAgent(cliType));
+  /** Returns the driver of an existing session; for an unregistered kind, a driver that opens no session. */
+  of(cliType: string): AgentDriver {
+    return this.#drivers.get(cliType) ?? new MissingAgent(cliType);
   }
 
-  /** Returns all providers in the order of registration. */
-  list(): CliProvider[] {
-    return [...this.#providers.values()];
+  /** Returns all drivers in the order of registration. */
+  list(): AgentDriver[] {
+    return [...this.#drivers.values()];
+  }
+
+  /** Returns a session of an agent, open or not. */
+  session(driver: AgentDriver, sessionId: string): HeldSession {
+    return this.#sessionsOf(driver).get(sessionId);
+  }
+
+  /** Ends all sessions of all agents, and releases everything else that the agents hold. Errors are ignored. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.list().map(async (driver) => this.#sessionsOf(driver).close()));
+  }
+
+  #sessionsOf(driver: AgentDriver): AgentSessions {
+    const known = this.#sessions.get(driver);
+    if (known) return known;
+    const sessions = new AgentSessions(driver);
+    this.#sessions.set(driver, sessions);
+    return sessions;
   }
 }
 

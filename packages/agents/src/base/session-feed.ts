@@ -1,12 +1,4 @@
-import {
-  asError,
-  cutText,
-  type EventDraft,
-  type TurnEvent,
-  type UpsertObject,
-  withinDepth,
-  withinSize,
-} from '@liminal/protocol';
+import { asError, type EventDraft, type TurnEvent, type UpsertObject } from '@liminal/protocol';
 import type { SessionOutput } from '../contract/driver.ts';
 import type { SessionExit, SessionUpdate, Unsubscribe } from '../contract/provider.ts';
 import { TurnUpserts } from './turn-upserts.ts';
@@ -21,8 +13,7 @@ interface SessionEvents {
 }
 
 /**
- * One session's listeners; bounds and passes on everything its agent emits. Listeners stay when the session ends and
- * starts again.
+ * One session's listeners at a `DriverProvider`. Listeners stay when the session ends and starts again.
  *
  * Upserts and turn events are folded from the drafts only while they have a listener. A listener that is added mid-turn
  * starts with the next turn: so it gets only whole turns (invariant 4), and no turn is buffered without a listener.
@@ -37,8 +28,6 @@ export class SessionFeed implements SessionOutput {
     exit: new Channel(),
   };
   #turnUpserts: TurnUpserts | undefined;
-  /** Updates that wait until the session is open. */
-  #held: SessionUpdate | undefined;
 
   constructor(sessionId: string) {
     this.#sessionId = sessionId;
@@ -61,34 +50,17 @@ export class SessionFeed implements SessionOutput {
   }
 
   emit(draft: EventDraft): void {
-    const { payload } = draft;
-    // Most events are plain text deltas, which have no depth.
-    const isText = payload.type === 'item_delta' && payload.patch === undefined;
-    const bounded = isText ? draft : withinBounds(draft);
-    this.#channels.event.send(bounded);
-    if (bounded.payload.type === 'response_start') this.#beginUpserts();
-    if (this.#turnUpserts?.push(bounded) === 'ended') this.#turnUpserts = this.#turnUpserts.stop();
+    this.#channels.event.send(draft);
+    if (draft.payload.type === 'response_start') this.#beginUpserts();
+    if (this.#turnUpserts?.push(draft) === 'ended') this.#turnUpserts = this.#turnUpserts.stop();
   }
 
   update(update: SessionUpdate): void {
-    const bounded = boundedUpdate(update);
-    if (this.#held === undefined) this.#channels.update.send(bounded);
-    else Object.assign(this.#held, bounded);
+    this.#channels.update.send(update);
   }
 
   exit(exit: SessionExit): void {
     this.#channels.exit.send(exit);
-  }
-
-  /** Holds updates back. The returned function sends the held updates, or drops them if `isWanted` is false. */
-  hold(): (isWanted: boolean) => void {
-    const held: SessionUpdate = {};
-    this.#held = held;
-    return (isWanted) => {
-      if (this.#held !== held) return;
-      this.#held = undefined;
-      if (isWanted && Object.keys(held).length > 0) this.#channels.update.send(held);
-    };
   }
 
   /** Removes all listeners. */
@@ -161,23 +133,4 @@ class Channel<T> {
     for (const subscriber of this.#subscribers) subscriber.isSubscribed = false;
     this.#subscribers = [];
   }
-}
-
-/** Bounds the depth of an event. */
-function withinBounds(draft: EventDraft): EventDraft {
-  const { payload } = draft;
-  const bounded = withinDepth(payload);
-  return bounded === payload ? draft : { ...draft, payload: bounded };
-}
-
-/** The largest session update (commands, options, notices), in about the characters of its JSON. */
-const maxUpdate = 256 * 1024;
-/** Most characters of a session's title. */
-const maxTitle = 1_000;
-
-/** Bounds an update, because every change of the session sends the update's fields to every subscriber. */
-function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
-  const bounded = withinSize(withinDepth(update), maxUpdate);
-  if (title === undefined) return bounded;
-  return { ...bounded, title: title.length > maxTitle ? cutText(title, maxTitle) : title };
 }

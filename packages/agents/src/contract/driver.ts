@@ -1,4 +1,4 @@
-/** The contract that a driver for one kind of agent implements; `DriverProvider` makes a `CliProvider` of it. */
+/** The contract that a driver for one kind of agent implements. */
 import type {
   AcceptedContent,
   AgentInfo,

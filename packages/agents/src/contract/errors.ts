@@ -5,6 +5,8 @@ const cannotRewind = (why: string): string =>
   `The conversation cannot be rewound to before this message. ${why}`;
 const forkElsewhere = (why: string): string => `${why} Fork after another turn.`;
 const noAnswer = (why: string): string => `There is no answer. ${why}`;
+const noMcpServers = (agent: string): string =>
+  `${agent} does not report its MCP servers. Claude Code and Codex do.`;
 const sendAsNew = (why: string): string => `${why} Send the text as a new message.`;
 const clearedForPlan =
   'Codex no longer has this turn: the context was cleared when a plan was implemented.';
@@ -77,28 +79,28 @@ const table = {
     wantedTool: () =>
       noAnswer('The model wanted to use a tool, which a side question does not allow.'),
   },
+  /** By the name of the method that the agent's session lacks, or its driver for `fork`. */
   NOT_SUPPORTED: {
-    approvals: (agent: string) => `${agent} does not ask for permissions.`,
+    answerApproval: (agent: string) => `${agent} does not ask for permissions.`,
     aside: (agent: string) =>
       `${agent} cannot answer questions outside its conversation. Ask in a message.`,
     background: (agent: string) => `${agent} cannot send calls to the background. Claude Code can.`,
-    directories: (agent: string) =>
+    setDirectories: (agent: string) =>
       `${agent} works in the project folder only: it takes no additional folders.`,
     fork: (agent: string) => `${agent} cannot fork its sessions. Start a new session.`,
-    mcpChanges: (agent: string) => `${agent} has no MCP servers to change.`,
-    mcpServers: (agent: string) =>
-      `${agent} does not report its MCP servers. Claude Code and Codex do.`,
+    changeMcpServer: noMcpServers,
+    listMcpServers: noMcpServers,
     rename: (agent: string) => `${agent} does not support session titles.`,
     rewindConversation: (agent: string) =>
       `${agent} cannot take turns back. Write what should be otherwise in a message.`,
     rewindFiles: (agent: string) =>
       `${agent} does not keep earlier states of files. Claude Code does.`,
-    settings: (agent: string) => `${agent} has no settings to change.`,
+    setConfigOption: (agent: string) => `${agent} has no settings to change.`,
     setup: (agent: string) =>
       `${agent} does not report the setup of its sessions. Claude Code and Codex do.`,
-    steering: (agent: string) =>
+    steer: (agent: string) =>
       `${agent} accepts no messages during a turn. Send a message for a new turn.`,
-    tasks: (agent: string) => `${agent} has no background tasks.`,
+    stopTask: (agent: string) => `${agent} has no background tasks.`,
   },
   NO_CHECKPOINT: {
     because: (why: string) => `Claude Code cannot restore the files from before this turn. ${why}`,
@@ -174,6 +176,9 @@ export class ProviderError extends LiminalError {
 }
 
 export const errors = errorTable(table, ProviderError);
+
+/** The optional methods of an agent's session, and `fork` of its driver. */
+export type OptionalMethod = keyof typeof table.NOT_SUPPORTED;
 
 /** Another program has the session open. The other program may close the session soon, so a message can wait. */
 export class SessionInUseError extends ProviderError {

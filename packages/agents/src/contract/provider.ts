@@ -1,4 +1,4 @@
-/** The contract between Liminal and one kind of agent (seed 000, Provider Interface). */
+/** The contract of agents for programs without Liminal's runtime (seed 000, Provider Interface), and types of drivers. */
 import type {
   AcceptedContent,
   AgentCommand,
@@ -194,7 +194,7 @@ export type Unsubscribe = () => void;
 
 /**
  * One kind of agent. Methods take the ids of the agent's sessions and reject with ProviderError. A session runs at most
- * one turn at a time; the runtime queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
+ * one turn at a time; the caller queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;

@@ -1,6 +1,7 @@
 /**
  * For tests of providers: the shared suites, and texts in which faulty stream handling shows lost or repeated pieces.
  */
+export { openedSessions } from './opened-sessions.ts';
 export { periodicTexts } from './periodic-texts.ts';
 export { processSuite, type ProcessUnderTest } from './process-suite.ts';
 export { providerSuite } from './provider-suite.ts';

@@ -1,5 +1,6 @@
 import { acpAgent, contractPrompts, contractScript, makeWorkspace } from '@liminal/testkit';
-import { AcpProvider } from '../../src/kinds/acp/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { AcpDriver } from '../../src/kinds/acp/index.ts';
 import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 
 /** Starts the scripted agent as a configuration would. */
@@ -11,7 +12,7 @@ async function setup(): Promise<ProcessUnderTest> {
   });
   const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
   return {
-    provider: new AcpProvider({ ...names, command, args, env }),
+    provider: new DriverProvider(new AcpDriver({ ...names, command, args, env })),
     projectDir,
     prompts: contractPrompts,
     crash: () => control.crash(),

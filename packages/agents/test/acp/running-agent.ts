@@ -10,13 +10,14 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { onTestFinished } from 'vitest';
-import { AcpProvider, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { AcpDriver, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
 import type { CliProvider, CreateSessionOptions } from '../../src/contract/provider.ts';
 import { Watch } from '../../src/testing/watch.ts';
 
 /** A provider with the scripted agent, in its own workspace. */
 export interface RunningAgent {
-  provider: AcpProvider;
+  provider: DriverProvider<AcpDriver>;
   control: AcpAgentControl;
   projectDir: string;
   /** Creates a session, and records all its events from the first. */
@@ -27,7 +28,7 @@ export interface RunningAgent {
    */
   calls(): Promise<string[]>;
   /** Returns another provider for the same agent, which does not know the first provider's sessions. */
-  another(options?: Partial<AcpProviderOptions>): AcpProvider;
+  another(options?: Partial<AcpProviderOptions>): DriverProvider<AcpDriver>;
 }
 
 interface RunOptions {
@@ -55,10 +56,12 @@ export async function runAgent(
   const behind = ['-e', launcher, agent.command, ...agent.args];
   const { nodeArgs = [] } = options;
   const args = options.isLaunched === true ? behind : [...nodeArgs, ...agent.args];
-  const providers: AcpProvider[] = [];
-  const another = (more: Partial<AcpProviderOptions> = {}): AcpProvider => {
+  const providers: DriverProvider<AcpDriver>[] = [];
+  const another = (more: Partial<AcpProviderOptions> = {}): DriverProvider<AcpDriver> => {
     const names = { cliType: 'scripted', name: 'Scripted', description: 'Plays a script.' };
-    const made = new AcpProvider({ ...names, command, args, env, ...options.provider, ...more });
+    const made = new DriverProvider(
+      new AcpDriver({ ...names, command, args, env, ...options.provider, ...more }),
+    );
     providers.push(made);
     return made;
   };

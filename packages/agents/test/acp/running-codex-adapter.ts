@@ -16,7 +16,8 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { AcpProvider, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { AcpDriver, type AcpProviderOptions } from '../../src/kinds/acp/index.ts';
 import { processesOf } from '../claude-code/processes.ts';
 import { Listener } from './running-agent.ts';
 
@@ -29,7 +30,7 @@ export interface AdapterStage {
   /** Replaces the model's script. */
   play(script: ModelScript): void;
   /** Returns a new provider for the home, as a new server would have. */
-  provide(): AcpProvider;
+  provide(): DriverProvider<AcpDriver>;
   close(): Promise<void>;
 }
 
@@ -51,23 +52,25 @@ export async function adapterStage(
   await mkdir(inherited['TMPDIR'] ?? workspace.home, { recursive: true });
   const { command, args, env } = codexAcpCommand();
   const own = { ...env, INITIAL_AGENT_MODE: mode, CODEX_CONFIG: JSON.stringify(withPlans) };
-  const providers: AcpProvider[] = [];
+  const providers: DriverProvider<AcpDriver>[] = [];
   return {
     api,
     workspace,
     env: { ...inherited, ...own },
     play: (script) => api.play(besideTitles(script)),
     provide: () => {
-      const provider = new AcpProvider({
-        cliType: 'codex-acp',
-        name: 'Codex over ACP',
-        description: 'Named, not known.',
-        command,
-        args,
-        env: own,
-        inherited,
-        mcpServers,
-      });
+      const provider = new DriverProvider(
+        new AcpDriver({
+          cliType: 'codex-acp',
+          name: 'Codex over ACP',
+          description: 'Named, not known.',
+          command,
+          args,
+          env: own,
+          inherited,
+          mcpServers,
+        }),
+      );
       providers.push(provider);
       return provider;
     },
@@ -93,7 +96,7 @@ function besideTitles(script: ModelScript): ModelScript {
 
 /** A scripted model, a home and a provider, which are closed after the test. */
 export interface RunningAdapter extends AdapterStage {
-  provider: AcpProvider;
+  provider: DriverProvider<AcpDriver>;
   /** Creates a session, and records all its events from the first. */
   create(config?: Record<string, string>): Promise<Listener>;
 }

@@ -12,7 +12,8 @@ import {
   toolUse,
 } from '@liminal/testkit';
 import { vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { ClaudeDriver } from '../../src/kinds/claude-code/index.ts';
 import { processSuite, providerSuite, type ProcessUnderTest } from '../../src/testing/index.ts';
 import { claudePid } from './processes.ts';
 
@@ -39,7 +40,7 @@ async function setup(): Promise<ProcessUnderTest> {
   const env = claudeEnvironment(home, api.url);
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   return {
-    provider: new ClaudeCodeProvider({ env }),
+    provider: new DriverProvider(new ClaudeDriver({ env })),
     projectDir,
     prompts,
     crash: async (sessionId) => void process.kill(claudePid(sessionId), 'SIGKILL'),

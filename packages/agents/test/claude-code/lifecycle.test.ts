@@ -5,7 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gate, reply, text, toolUse } from '@liminal/testkit';
 import { expect, test, vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { ClaudeDriver } from '../../src/kinds/claude-code/index.ts';
 import { claudePid, processesOf, tails } from './processes.ts';
 import { runClaude, messagesOf, shareClaude, type ClaudeListener } from './running-claude.ts';
 
@@ -86,7 +87,7 @@ test('NFR-000-06, TC-3.4b, TC-3.4c: killing a session ends the process and all i
 
 async function answerFirstApproval(
   listener: ClaudeListener,
-  provider: ClaudeCodeProvider,
+  provider: DriverProvider<ClaudeDriver>,
 ): Promise<void> {
   const { payload } = await listener.event(
     (one) => one.type === 'item_start' && one.itemType === 'approval',
@@ -100,9 +101,11 @@ async function answerFirstApproval(
 
 test('TC-3.1c: a failed start is reported with its reason, and no process is left', async () => {
   const { first, workspace } = share(() => []);
-  const other = new ClaudeCodeProvider({
-    env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
-  });
+  const other = new DriverProvider(
+    new ClaudeDriver({
+      env: { ...process.env, ...apiEnvironment(workspace.home, 'http://127.0.0.1:1') },
+    }),
+  );
   // The session's id is already stored, so the start fails.
   const options = { projectDir: workspace.projectDir, sessionId: first.sessionId };
   await expect(other.createSession(options)).rejects.toMatchObject({
@@ -117,9 +120,11 @@ test('TC-3.1b: another provider can load a session and continue its conversation
   await provider.close();
 
   const { sessionId } = first;
-  const again = new ClaudeCodeProvider({
-    env: { ...process.env, ...apiEnvironment(workspace.home, api.url) },
-  });
+  const again = new DriverProvider(
+    new ClaudeDriver({
+      env: { ...process.env, ...apiEnvironment(workspace.home, api.url) },
+    }),
+  );
   try {
     expect(await again.loadSession(sessionId)).toEqual({ sessionId, cliType: 'claude-code' });
     const { turnId } = await again.sendMessage(sessionId, 'What was it?');
@@ -162,14 +167,14 @@ test('FR-002-04: an unknown session cannot be loaded or written to', async () =>
 });
 
 test('the description contains whether Claude Code can run and whether it is signed in', async () => {
-  const signedIn = new ClaudeCodeProvider({ env: { ANTHROPIC_API_KEY: 'x' } });
+  const signedIn = new DriverProvider(new ClaudeDriver({ env: { ANTHROPIC_API_KEY: 'x' } }));
   expect(await signedIn.describe()).toMatchObject({
     cliType: 'claude-code',
     available: true,
     version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
   });
   const { workspace } = await runClaude(() => []);
-  const signedOut = new ClaudeCodeProvider({ env: { HOME: workspace.home } });
+  const signedOut = new DriverProvider(new ClaudeDriver({ env: { HOME: workspace.home } }));
   const { available, reason } = await signedOut.describe();
   expect(available).toBe(true);
   const command = /Run `([^`]*)` in a terminal/.exec(reason ?? '')?.[1] ?? '';

@@ -21,7 +21,8 @@ import {
   type Response,
 } from '@liminal/protocol';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
-import { ClaudeCodeProvider, type ClaudeCodeOptions } from '../../src/kinds/claude-code/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { ClaudeDriver, type ClaudeCodeOptions } from '../../src/kinds/claude-code/index.ts';
 import { installedClaude } from '../../src/kinds/claude-code/program.ts';
 import type { ProjectTrust } from '../../src/contract/project-settings.ts';
 import type {
@@ -36,7 +37,7 @@ import type {
 export interface RunningClaude {
   api: MessagesApi;
   workspace: Workspace;
-  provider: ClaudeCodeProvider;
+  provider: DriverProvider<ClaudeDriver>;
   /** Creates a session with a listener that gets all events from the start. */
   create(config?: Record<string, string>): Promise<ClaudeListener>;
   /** Listens to an existing session. */
@@ -95,7 +96,7 @@ async function startClaude(options: RunOptions) {
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   // Use the installed program rather than a developer's own program on the search path.
   const program = installedClaude()?.path;
-  const provider = new TrustingProvider({ env, program, ...options.provider });
+  const provider = new TrustingProvider(new ClaudeDriver({ env, program, ...options.provider }));
   if (options.projectTrust) provider.projectTrust = options.projectTrust;
   const close = async () => {
     await provider.close();
@@ -118,7 +119,7 @@ async function startClaude(options: RunOptions) {
 }
 
 /** A provider that opens every session with the same decision about its project's settings. */
-class TrustingProvider extends ClaudeCodeProvider {
+class TrustingProvider extends DriverProvider<ClaudeDriver> {
   projectTrust: ProjectTrust = {
     uses: async () => true,
     started: () => undefined,
@@ -147,10 +148,10 @@ export class ClaudeListener {
   readonly events: EventDraft[] = [];
   readonly updates: SessionUpdate[] = [];
   readonly exits: SessionExit[] = [];
-  readonly #provider: ClaudeCodeProvider;
+  readonly #provider: DriverProvider<ClaudeDriver>;
   #wake = Promise.withResolvers<void>();
 
-  constructor(provider: ClaudeCodeProvider, sessionId: string) {
+  constructor(provider: DriverProvider<ClaudeDriver>, sessionId: string) {
     this.sessionId = sessionId;
     this.#provider = provider;
     provider.onEvent(sessionId, (event) => this.#note(this.events, event));

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codexBinary, codexEnvironment, makeWorkspace } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { processesOf } from '../claude-code/processes.ts';
-import { createCodexProvider } from '../../src/kinds/codex/index.ts';
+import { CodexDriver } from '../../src/kinds/codex/index.ts';
 
 /** Returns the reason why Codex may not work with these files in `CODEX_HOME` and these variables. */
 async function reason(files: Record<string, string>, env: Record<string, string> = {}) {
@@ -13,7 +14,9 @@ async function reason(files: Record<string, string>, env: Record<string, string>
   const folder = join(home, '.codex');
   await mkdir(folder);
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-  const provider = createCodexProvider({ inherited: { PATH: '', HOME: home, ...env } });
+  const provider = new DriverProvider(
+    new CodexDriver({ inherited: { PATH: '', HOME: home, ...env } }),
+  );
   const info = await provider.describe();
   expect(info).toMatchObject({ cliType: 'codex', name: 'Codex', available: true });
   return info.reason;
@@ -55,7 +58,7 @@ async function running(config: string) {
   const quiet = 'check_for_update_on_startup = false\nopenai_base_url = "http://127.0.0.1:9/v1"';
   const off = '[features]\nplugins = false\n[analytics]\nenabled = false';
   await writeFile(join(folder, 'config.toml'), [quiet, config, off].join('\n'));
-  const provider = createCodexProvider({ inherited: codexEnvironment(home) });
+  const provider = new DriverProvider(new CodexDriver({ inherited: codexEnvironment(home) }));
   onTestFinished(async () => {
     await provider.close();
     await remove();

@@ -12,8 +12,8 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import type { CliProvider } from '../../src/contract/provider.ts';
-import { createCodexProvider, type CodexOptions } from '../../src/kinds/codex/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { CodexDriver, type CodexOptions } from '../../src/kinds/codex/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 /** The real Codex with a scripted model and its own home. */
@@ -25,14 +25,7 @@ export interface CodexStage {
   close(): Promise<void>;
 }
 
-/** The type of a provider with all of Codex' abilities. */
-export type CodexProvider = ReturnType<typeof createCodexProvider> &
-  Required<
-    Pick<
-      CliProvider,
-      'listStoredSessions' | 'readStoredHistory' | 'scanStoredSessions' | 'storedMark'
-    >
-  >;
+export type CodexProvider = DriverProvider<CodexDriver>;
 
 interface StageOptions {
   files?: Record<string, string>;
@@ -59,7 +52,9 @@ export async function codexStage(
     workspace,
     provide: () => {
       const { mcpServers = {} } = options;
-      const provider = createCodexProvider({ inherited, mcpServers }) as CodexProvider;
+      const provider = new DriverProvider(
+        new CodexDriver({ inherited, mcpServers }),
+      ) as CodexProvider;
       providers.push(provider);
       return provider;
     },

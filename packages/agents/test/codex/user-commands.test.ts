@@ -1,7 +1,8 @@
 /** The user's own commands (`!ls`) with the real Codex. */
 import { answer, codexEnvironment } from '@liminal/testkit';
 import { expect, test } from 'vitest';
-import { createCodexProvider } from '../../src/kinds/codex/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { CodexDriver } from '../../src/kinds/codex/index.ts';
 import { Listener, messagesOf } from '../acp/running-agent.ts';
 import { sharedCodex } from './running-codex.ts';
 
@@ -85,7 +86,7 @@ test('stopping the user’s own command stops all of its processes, and the sess
 test('with userCommands off, a command is neither run nor sent', async () => {
   const { workspace, api } = await share(() => []);
   const inherited = codexEnvironment(workspace.home);
-  const provider = createCodexProvider({ inherited, userCommands: false });
+  const provider = new DriverProvider(new CodexDriver({ inherited, userCommands: false }));
   try {
     const listener = new Listener(provider, crypto.randomUUID());
     await provider.createSession({

@@ -18,7 +18,8 @@ import {
 import { isTerminal } from '@liminal/protocol';
 import { Terminal } from '@liminal/testkit/terminal';
 import { vi } from 'vitest';
-import { ClaudeCodeProvider } from '../../src/kinds/claude-code/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { ClaudeDriver } from '../../src/kinds/claude-code/index.ts';
 import { installedClaude } from '../../src/kinds/claude-code/program.ts';
 import { endTree } from '../../src/process/index.ts';
 import type { Own } from './compare.ts';
@@ -209,13 +210,13 @@ const lastLine = (screen: string): string =>
 
 export class InLiminal implements ScenarioUser {
   readonly #stage: Stage;
-  readonly #provider: ClaudeCodeProvider;
+  readonly #provider: DriverProvider<ClaudeDriver>;
   #listener: ClaudeListener;
 
   constructor(stage: Stage) {
     this.#stage = stage;
     const program = installedClaude()?.path;
-    this.#provider = new ClaudeCodeProvider({ env: stage.env, program });
+    this.#provider = new DriverProvider(new ClaudeDriver({ env: stage.env, program }));
     this.#listener = new ClaudeListener(this.#provider, stage.sessionId);
   }
 

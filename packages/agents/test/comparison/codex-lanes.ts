@@ -15,7 +15,8 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { Terminal } from '@liminal/testkit/terminal';
-import { createCodexProvider } from '../../src/kinds/codex/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { CodexDriver } from '../../src/kinds/codex/index.ts';
 import { endTree } from '../../src/process/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 import type { Own } from './compare.ts';
@@ -201,12 +202,12 @@ const composer = (screen: string): string =>
 
 export class CodexInLiminal implements ScenarioUser {
   readonly #stage: CodexStage;
-  readonly #provider: ReturnType<typeof createCodexProvider>;
+  readonly #provider: DriverProvider<CodexDriver>;
   #listener: Listener;
 
   constructor(stage: CodexStage) {
     this.#stage = stage;
-    this.#provider = createCodexProvider({ inherited: stage.env });
+    this.#provider = new DriverProvider(new CodexDriver({ inherited: stage.env }));
     this.#listener = new Listener(this.#provider, randomUUID());
   }
 

@@ -22,8 +22,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContentBlock, Response } from '@liminal/protocol';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
-import { createModelProviders, type ModelClient } from '../../src/own/loop/index.ts';
+import { createModelDrivers, type ModelClient } from '../../src/own/loop/index.ts';
 import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
@@ -221,7 +222,9 @@ export async function openSession(
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-any-server-'));
   const servers = [{ name: 'any', title: 'Any', client: server.client, model: 'scripted' }];
   const retries = { attempts: 2, firstMs: 1, maxMs: 10 };
-  const [provider] = createModelProviders({ servers, tools, retries });
+  const [provider] = createModelDrivers({ servers, tools, retries }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   const watch = new Watch(provider, 's');
   const runs = async () => [...stored];

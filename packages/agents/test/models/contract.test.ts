@@ -17,9 +17,10 @@ import {
   text,
   toolUse,
 } from '@liminal/testkit';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import type { ModelClient } from '../../src/own/loop/index.ts';
-import { createModelProviders } from '../../src/own/loop/index.ts';
+import { createModelDrivers } from '../../src/own/loop/index.ts';
 import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { type ProviderUnderTest, providerSuite } from '../../src/testing/index.ts';
 import { builtInTools } from '../../src/own/tools/index.ts';
@@ -58,7 +59,9 @@ const setup =
     const api = await serve();
     const workspace = await makeWorkspace();
     const servers = [{ name, title: name, client: clientOf(api.url), model: 'scripted' }];
-    const [provider] = createModelProviders({ servers, tools: builtInTools() });
+    const [provider] = createModelDrivers({ servers, tools: builtInTools() }).map(
+      (driver) => new DriverProvider(driver),
+    );
     if (provider === undefined) throw new Error('No provider was created.');
     return {
       provider,

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { createModelDrivers } from '../../src/own/loop/model-driver.ts';
 import { cutOff } from '../../src/own/loop/testing/cut-off.ts';
 import { loudEcho } from '../../src/own/loop/testing/echo.ts';
 import { calls, ScriptedClient } from '../../src/own/loop/testing/scripted-client.ts';
@@ -21,7 +22,9 @@ afterEach(async () => {
 function open(mcpServers: McpServers) {
   const client = new ScriptedClient([calls(['echo', { text: 'loud' }])]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const [provider] = createModelProviders({ servers, tools: [loudEcho], mcpServers });
+  const [provider] = createModelDrivers({ servers, tools: [loudEcho], mcpServers }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   return provider;

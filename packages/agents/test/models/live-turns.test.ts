@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chat, reply, startChatCompletionsApi, startMessagesApi, text } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import type { ModelClient } from '../../src/own/loop/model-client.ts';
-import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { createModelDrivers } from '../../src/own/loop/model-driver.ts';
 import { loudEcho } from '../../src/own/loop/testing/echo.ts';
 import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { Watch } from '../../src/testing/watch.ts';
@@ -21,7 +22,9 @@ async function turnOf(client: ModelClient) {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-live-turns-'));
   ends.push(() => rm(projectDir, { recursive: true }));
   const servers = [{ name: 'openai', title: 'A model', client, model: 'one' }];
-  const [provider] = createModelProviders({ servers, tools: [loudEcho] });
+  const [provider] = createModelDrivers({ servers, tools: [loudEcho] }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import type { CliProvider } from '../../src/contract/provider.ts';
-import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { createModelDrivers } from '../../src/own/loop/model-driver.ts';
 import { loudEcho } from '../../src/own/loop/testing/echo.ts';
 import { calls, repliesWith, ScriptedClient } from '../../src/own/loop/testing/scripted-client.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
@@ -31,7 +32,10 @@ async function open(
   ends.push(() => rm(projectDir, { recursive: true, force: true }));
   const client = new ScriptedClient([...answers, ...answers.map(() => repliesWith('Done.'))]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const [provider] = createModelProviders({ servers, tools: [...builtInTools(options), loudEcho] });
+  const [provider] = createModelDrivers({
+    servers,
+    tools: [...builtInTools(options), loudEcho],
+  }).map((driver) => new DriverProvider(driver));
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const session = async (sessionId: string) => {

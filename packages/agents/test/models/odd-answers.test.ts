@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
-import { createModelProviders, type ModelClient } from '../../src/own/loop/index.ts';
+import { createModelDrivers, type ModelClient } from '../../src/own/loop/index.ts';
 import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
@@ -92,7 +93,9 @@ async function open(kind: Interface, answers: readonly Answering[]) {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-odd-'));
   const servers = [{ name: 'odd', title: 'Odd', client: clients[kind](url), model: 'm' }];
   const retries = { attempts: 6, firstMs: 1, maxMs: 10 };
-  const [provider] = createModelProviders({ servers, tools: [], retries });
+  const [provider] = createModelDrivers({ servers, tools: [], retries }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   const watch = new Watch(provider, 's');
   await provider.loadSession('s', { projectDir, config: {}, stored: { runs: async () => [] } });
@@ -234,7 +237,9 @@ test('if a server returns a page for the Responses API, Chat Completions are use
   const client = new OpenAiClient({ baseUrl: `${url}/v1` });
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-odd-'));
   const servers = [{ name: 'odd', title: 'Odd', client, model: 'm' }];
-  const [provider] = createModelProviders({ servers, tools: [] });
+  const [provider] = createModelDrivers({ servers, tools: [] }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(async () => {
     await provider.close();

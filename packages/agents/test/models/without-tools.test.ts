@@ -15,9 +15,10 @@ import {
   startResponsesApi,
 } from '@liminal/testkit';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import type { ModelClient } from '../../src/own/loop/model-client.ts';
-import { createModelProviders } from '../../src/own/loop/model-driver.ts';
+import { createModelDrivers } from '../../src/own/loop/model-driver.ts';
 import { OpenAiClient } from '../../src/own/makers/openai/index.ts';
 import { foldTurn } from '../../src/testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../src/testing/watch.ts';
@@ -84,7 +85,9 @@ test.each(Object.entries(servers))(
     await writeFile(join(projectDir, 'a.txt'), 'All is well.');
     const { client, bodies, refused } = await start();
     const models = [{ name: 'local', title: 'Local', client, model: 'tiny' }];
-    const [provider] = createModelProviders({ servers: models, tools: builtInTools() });
+    const [provider] = createModelDrivers({ servers: models, tools: builtInTools() }).map(
+      (driver) => new DriverProvider(driver),
+    );
     if (provider === undefined) throw new Error('No provider was created.');
     ends.push(() => provider.close());
     const watch = new Watch(provider, 's');

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, npmAgent, type Workspace } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
-import { AcpProvider } from '../../src/kinds/acp/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { AcpDriver } from '../../src/kinds/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 interface ScriptedModel {
@@ -28,17 +29,19 @@ export async function npmStage<Model extends ScriptedModel>({
   const workspace = await makeWorkspace(files);
   const model = await startModel(workspace);
   const inherited = await environment(workspace.home, model.url);
-  const providers: AcpProvider[] = [];
+  const providers: DriverProvider<AcpDriver>[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(providers.map((provider) => provider.close()));
     await model.close();
     await workspace.remove();
   };
-  const provide = (): AcpProvider => {
+  const provide = (): DriverProvider<AcpDriver> => {
     const names = { cliType: agent, name: agent, description: 'Named, not known.' };
     // Programs of this size start slowly on a busy machine.
     const limits = { startLimitMs: 100_000, openLimitMs: 100_000 };
-    const provider = new AcpProvider({ ...names, ...limits, command, args: ['--acp'], inherited });
+    const provider = new DriverProvider(
+      new AcpDriver({ ...names, ...limits, command, args: ['--acp'], inherited }),
+    );
     providers.push(provider);
     return provider;
   };

@@ -9,7 +9,8 @@ import {
   type Workspace,
 } from '@liminal/testkit';
 import { onTestFinished } from 'vitest';
-import { AcpProvider } from '../../src/kinds/acp/index.ts';
+import { DriverProvider } from '../../src/base/driver-provider.ts';
+import { AcpDriver } from '../../src/kinds/acp/index.ts';
 import { Listener } from '../acp/running-agent.ts';
 
 /** Starts the real opencode with a scripted model, configured in the way of a user. */
@@ -17,7 +18,7 @@ export interface OpencodeStage {
   api: MessagesApi;
   workspace: Workspace;
   /** A new provider with the same home folder, as after a restart of the server. */
-  provide(): AcpProvider;
+  provide(): DriverProvider<AcpDriver>;
   close(): Promise<void>;
 }
 
@@ -29,13 +30,15 @@ export async function opencodeStage(
   const workspace = await makeWorkspace(files);
   const api = await startMessagesApi({ script: makeScript(workspace) });
   const inherited = await opencodeEnvironment(workspace.home, api.url);
-  const providers: AcpProvider[] = [];
+  const providers: DriverProvider<AcpDriver>[] = [];
   return {
     api,
     workspace,
     provide: () => {
       const names = { cliType: 'opencode', name: 'OpenCode', description: 'Named, not known.' };
-      const provider = new AcpProvider({ ...names, command, args: ['acp'], inherited });
+      const provider = new DriverProvider(
+        new AcpDriver({ ...names, command, args: ['acp'], inherited }),
+      );
       providers.push(provider);
       return provider;
     },
@@ -49,7 +52,7 @@ export async function opencodeStage(
 
 /** Starts opencode with a model and a provider; all are closed after the test. */
 export interface RunningOpencode extends OpencodeStage {
-  provider: AcpProvider;
+  provider: DriverProvider<AcpDriver>;
   /** Creates a session, and records all its events from the first. */
   create(): Promise<Listener>;
 }

@@ -3,7 +3,7 @@
  * agent.
  */
 import { thrownMessage } from '@liminal/protocol';
-import { type AgentIntroduction, type CliProvider, Semaphore, startGuard } from '@liminal/agents';
+import { type AgentIntroduction, type AgentDriver, Semaphore, startGuard } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
@@ -19,25 +19,25 @@ export async function checkAgents(
   config: Config,
   report: (finding: Finding) => void,
 ): Promise<void> {
-  const agents = createAgents(config).list();
+  const agents = createAgents(config);
   const limit = new Semaphore(atOnce);
   // If this process is killed, end the agents.
   const guard = await startGuard();
   try {
-    const checks = agents.map((provider) => limit.run(() => checkAgent(provider)));
+    const checks = agents.list().map((driver) => limit.run(() => checkAgent(driver)));
     // Report the agents in their usual order, not in the order in which they answer.
     for (const check of checks) report(await check);
   } finally {
-    await Promise.all(agents.map((provider) => provider.close()));
+    await agents.close();
     await guard.dismiss();
   }
 }
 
-async function checkAgent(provider: CliProvider): Promise<Finding> {
-  const info = await provider.describe();
-  if (!info.available || provider.introduce === undefined) return describeAgent(info);
+async function checkAgent(driver: AgentDriver): Promise<Finding> {
+  const info = await driver.describe();
+  if (!info.available || driver.introduce === undefined) return describeAgent(info);
   try {
-    return describeAgent(info, await provider.introduce(answerLimitMs));
+    return describeAgent(info, await driver.introduce(answerLimitMs));
   } catch (error) {
     const reason = thrownMessage(error);
     return describeAgent({ ...info, available: false, reason });

@@ -55,7 +55,7 @@ export class Files {
     this.#retryTimer.cancel();
   }
 
-  /** Stores a file on this device. Returns the file's local name, for `start` and for blocks. */
+  /** Stores a file on this device. Returns the file's local name, which `start` and blocks accept. */
   async store(bytes: Blob): Promise<string> {
     const uri = newLocalUri();
     // If the storage is full or closed, the file is kept in memory and uploaded from there.

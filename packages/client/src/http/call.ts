@@ -12,7 +12,7 @@ export interface HttpOptions {
   key?: (() => string | undefined) | undefined;
   /** The span to which the requests belong (W3C trace context), if there is one. */
   traceparent?: string | undefined;
-  /** Aborts the requests if the connection proves to be dead; absent for programs without a live connection. */
+  /** Aborts the requests if the connection proves to be dead; undefined for programs without a live connection. */
   aborter?: RequestAborter | undefined;
 }
 
@@ -25,8 +25,8 @@ const fileTimeout = 600_000;
 const slowAfter = 3_000;
 
 /**
- * The name of this program. All programs share one token, and the server uses their names to let them take turns.
- * Browsers send names of their own.
+ * The name of this program. All programs share one token. The server uses the programs' names to let the programs take
+ * turns. Browsers send names of their own.
  */
 const userAgent = 'document' in globalThis ? undefined : `Liminal ${newId()}`;
 

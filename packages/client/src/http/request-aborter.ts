@@ -21,7 +21,7 @@ export class RequestAborter {
     const { signal } = this.#controller;
     const cut = this.#controller;
     this.#controller = new AbortController();
-    if (!signal.aborted) cut.abort(new Error('The connection has gone silent.'));
+    if (!signal.aborted) cut.abort(new Error('The connection does not respond.'));
   }
 }
 

@@ -257,7 +257,7 @@ describe('a message with files', () => {
     expect(server.attached).toEqual([['one']]);
   });
 
-  it('a message with files that are lost is refused, with advice', async () => {
+  it('if the files of a message are lost, the message is refused, with advice', async () => {
     const { outbox, told } = page(new Server());
     await outbox.send('s', 'Look', [{ type: 'image', mimeType: 'image/png', uri: 'local:gone' }]);
     expect(told.at(-1)).toMatchObject({ state: 'refused', problem: { code: 'FILE_LOST' } });

@@ -7,8 +7,8 @@ export type RunMessage = EventSourceMessage;
 
 /**
  * Yields the server's messages about a run after the event `lastEventId`, in batches as they arrive, until the
- * connection ends. Resolves with undefined if `lastEventId` is the run's last event. With `waits`, waits for a run that
- * has not begun. Throws `ApiError`.
+ * connection ends. Resolves with undefined if `lastEventId` is the id of the run's last event. If `waits` is true and
+ * the run has not begun, waits until it begins. Throws `ApiError`.
  */
 export async function runMessages(
   options: HttpOptions,

@@ -48,7 +48,7 @@ export class RunStore implements Store<RunView> {
     this.getSnapshot = this.#cell.getSnapshot;
   }
 
-  /** Reads the run until it ends, or until `close`. */
+  /** Follows the run until it ends, or until `close`. */
   async open(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted && !hasEnded(this.#state)) {

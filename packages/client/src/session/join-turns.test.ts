@@ -67,7 +67,10 @@ function gives(turnId: string, callId: string, output: string): EventPayload[] {
 }
 const done: EventPayload = { type: 'response_done', status: 'completed' };
 
-/** Returns the events of a run with these payloads. If the payloads contain no terminal event, the run is cut off because its server ends. */
+/**
+ * Returns the events of a run with these payloads. If the payloads contain no terminal event, the run is cut off
+ * because its server ends.
+ */
 function run(turnId: string, payloads: readonly EventPayload[], code = 'OWNER_LOST') {
   const of = { turnId, runId: turnId, sessionId };
   const events = runOf(payloads, of);
@@ -124,7 +127,7 @@ describe.each([
 ])('%s', (_, read) => {
   const pictures = (...runs: StreamEvent[][]) => joinTurns(read(runs)).map(picture);
 
-  it('a continued turn keeps its text and results, but not the items that the next turn repeats', () => {
+  it('a turn that is continued keeps its text and results, but not the items that the next turn repeats', () => {
     const cut = run('t1', [
       begins('user'),
       ...says('said', 'I look, and then I run it.'),
@@ -201,8 +204,8 @@ describe.each([
       },
     ];
     /**
-     * Returns events with which a script's call begins, prints and ends. A script's calls have ids of their own; a later
-     * turn that repeats the calls gives them other ids.
+     * Returns events with which a script's call begins, prints and ends. A script's calls have ids of their own; a
+     * later turn that repeats the calls gives them other ids.
      */
     const within = (turnId: string, place: number) => {
       const id = `${itself(turnId)}:${place}`;

@@ -56,7 +56,7 @@ export interface SessionView {
   /** Whether the server has older pages, and the cursor with which the next page is requested. */
   readonly hasMore: boolean;
   readonly before?: string | undefined;
-  /** Whether a message did not match this view, so that the client must subscribe again with `cursor`. */
+  /** Whether a message did not fit this view, so that the client must subscribe again with `cursor`. */
   readonly needsResync: boolean;
 }
 

@@ -17,7 +17,7 @@ export function applySessions(
   return changed === projects ? projects : changed.toSorted(byNewest);
 }
 
-/** Sorts the projects, and the sessions of each. */
+/** Sorts the projects, and the sessions of each project. */
 export function sortProjects(projects: Projects): Projects {
   return projects
     .map((project) => ({ ...project, sessions: project.sessions.toSorted(newer) }))

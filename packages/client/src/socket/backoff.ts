@@ -1,4 +1,4 @@
-/** The first wait and the longest wait between attempts, in ms. */
+/** The first wait between attempts, and the longest, in ms. */
 const shortest = 250;
 const longest = 10_000;
 

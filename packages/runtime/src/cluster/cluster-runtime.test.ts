@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { ProviderRegistry } from '@liminal/agents';
-import { createDemoProvider } from '@liminal/agents/demo';
+import { DemoDriver } from '@liminal/agents/demo';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRuntime } from '../create-runtime.ts';
@@ -13,7 +13,7 @@ const { sessionId } = sessionRecord;
 async function openServer(storage = openSharedMemoryStorage()) {
   const warnings: string[] = [];
   const providers = new ProviderRegistry();
-  providers.register(createDemoProvider({ speed: 500 }));
+  providers.register(new DemoDriver({ speed: 500 }));
   const runtime = await createRuntime({
     storage,
     providers,

@@ -1,4 +1,4 @@
-import type { CliProvider, StoredSession } from '@liminal/agents';
+import type { AgentDriver, StoredSession } from '@liminal/agents';
 import { expect, test } from 'vitest';
 import { AgentStores } from './agent-stores.ts';
 import type { SessionListStorage } from './listed-sessions.ts';
@@ -12,16 +12,16 @@ const stored = (sessionId: string): StoredSession => ({
 });
 
 /** An agent whose store is read once `told` resolves. */
-const agent = (cliType: string, told: Promise<StoredSession[]>): CliProvider =>
-  ({ cliType, listStoredSessions: () => told }) as Partial<CliProvider> as CliProvider;
+const agent = (cliType: string, told: Promise<StoredSession[]>): AgentDriver =>
+  ({ cliType, listStoredSessions: () => told }) as Partial<AgentDriver> as AgentDriver;
 
-function stores(...providers: CliProvider[]): { stores: AgentStores; troubles: string[] } {
+function stores(...providers: AgentDriver[]): { stores: AgentStores; troubles: string[] } {
   return storesKept(undefined, ...providers);
 }
 
 function storesKept(
   kept: SessionListStorage | undefined,
-  ...providers: CliProvider[]
+  ...providers: AgentDriver[]
 ): { stores: AgentStores; troubles: string[] } {
   const troubles: string[] = [];
   const made = new AgentStores({
@@ -43,8 +43,8 @@ function program(cliType: string, ...sessionIds: string[]) {
     return sessionIds.map(stored);
   };
   const peekStoredSessions = async () => (state.runs ? sessionIds.map(stored) : undefined);
-  const provider: Partial<CliProvider> = { cliType, listStoredSessions, peekStoredSessions };
-  return { state, provider: provider as CliProvider };
+  const provider: Partial<AgentDriver> = { cliType, listStoredSessions, peekStoredSessions };
+  return { state, provider: provider as AgentDriver };
 }
 
 /** A stored list that outlives a server. */
@@ -140,11 +140,11 @@ test('a running agent’s list replaces its earlier list', async () => {
 });
 
 test('a search for an unknown session does not wait for an agent that never answers', async () => {
-  const silent: Partial<CliProvider> = {
+  const silent: Partial<AgentDriver> = {
     cliType: 'silent',
     peekStoredSessions: () => new Promise(() => undefined),
   };
-  const { stores: agentStores } = stores(silent as CliProvider);
+  const { stores: agentStores } = stores(silent as AgentDriver);
   expect(await agentStores.find('nobody')).toBeUndefined();
 });
 
@@ -160,7 +160,7 @@ test('stored lists that cannot be read are reported and ignored', async () => {
 test('an agent without a store cannot be asked for sessions', async () => {
   const { stores: agentStores } = stores();
   await expect(
-    agentStores.requestSessions({ cliType: 'demo' } as Partial<CliProvider> as CliProvider),
+    agentStores.requestSessions({ cliType: 'demo' } as Partial<AgentDriver> as AgentDriver),
   ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
 });
 

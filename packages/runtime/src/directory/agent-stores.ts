@@ -1,6 +1,6 @@
 /** Sessions that only the agents' own stores have. */
 import { setTimeout } from 'node:timers/promises';
-import type { CliProvider, ProviderRegistry, StoredSession } from '@liminal/agents';
+import type { AgentDriver, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { errors } from '../errors.ts';
 import { type FoundSession, type SessionListStorage, ListedSessions } from './listed-sessions.ts';
@@ -36,7 +36,7 @@ interface AgentStoresOptions {
 export class AgentStores {
   readonly #options: AgentStoresOptions;
   readonly #listed: ListedSessions;
-  readonly #reads = new Map<CliProvider, { at: number; found: Promise<FoundSession[]> }>();
+  readonly #reads = new Map<AgentDriver, { at: number; found: Promise<FoundSession[]> }>();
   readonly #askedAt = new Map<string, number>();
 
   constructor(options: AgentStoresOptions) {
@@ -53,7 +53,7 @@ export class AgentStores {
 
   /** Calls `onFound` with each agent's sessions as soon as they are read. */
   each(onFound: (found: FoundSession[]) => void): void {
-    for (const provider of this.#providers) void this.#read(provider).then(onFound);
+    for (const driver of this.#providers) void this.#read(driver).then(onFound);
   }
 
   /** Reads the stores again if the session is unknown: it may have been created a moment ago. */
@@ -62,62 +62,62 @@ export class AgentStores {
     const listed = (await this.#listed.all()).find(isIt);
     if (listed) return listed;
     this.#reads.clear();
-    const lists = this.#providers.map(async (provider) =>
-      provider.peekStoredSessions ? this.#soon(provider) : this.#read(provider),
+    const lists = this.#providers.map(async (driver) =>
+      driver.peekStoredSessions ? this.#soon(driver) : this.#read(driver),
     );
     return (await Promise.all(lists)).flat().find(isIt);
   }
 
   /** Asks an agent for its sessions, on a user's request, and starts the agent if needed. Throws `NOT_SUPPORTED`. */
-  async requestSessions(provider: CliProvider): Promise<FoundSession[]> {
-    const { cliType } = provider;
-    if (!provider.listStoredSessions) {
+  async requestSessions(driver: AgentDriver): Promise<FoundSession[]> {
+    const { cliType } = driver;
+    if (!driver.listStoredSessions) {
       throw errors.NOT_SUPPORTED.list(cliType);
     }
     const known = await this.#options.folders();
-    const found = tagged(cliType, await provider.listStoredSessions(undefined, known));
-    this.#reads.set(provider, { at: this.#options.now(), found: Promise.resolve(found) });
-    if (provider.peekStoredSessions) await this.#listed.put(cliType, found);
+    const found = tagged(cliType, await driver.listStoredSessions(undefined, known));
+    this.#reads.set(driver, { at: this.#options.now(), found: Promise.resolve(found) });
+    if (driver.peekStoredSessions) await this.#listed.put(cliType, found);
     return found;
   }
 
   /** Asks an agent that is already running, at most every `refreshMs`. */
-  refresh(provider: CliProvider, onFound: (found: FoundSession[]) => void): void {
-    if (!provider.peekStoredSessions) return;
+  refresh(driver: AgentDriver, onFound: (found: FoundSession[]) => void): void {
+    if (!driver.peekStoredSessions) return;
     const now = this.#options.now();
-    if (now - (this.#askedAt.get(provider.cliType) ?? -refreshMs) < refreshMs) return;
-    this.#askedAt.set(provider.cliType, now);
-    void this.#read(provider).then(onFound);
+    if (now - (this.#askedAt.get(driver.cliType) ?? -refreshMs) < refreshMs) return;
+    this.#askedAt.set(driver.cliType, now);
+    void this.#read(driver).then(onFound);
   }
 
-  get #providers(): readonly CliProvider[] {
+  get #providers(): readonly AgentDriver[] {
     return this.#options.providers.list();
   }
 
-  async #soon(provider: CliProvider): Promise<FoundSession[]> {
+  async #soon(driver: AgentDriver): Promise<FoundSession[]> {
     const late = setTimeout(patienceMs, undefined, { ref: false });
-    return (await Promise.race([this.#read(provider), late])) ?? this.#listed.of(provider.cliType);
+    return (await Promise.race([this.#read(driver), late])) ?? this.#listed.of(driver.cliType);
   }
 
-  #read(provider: CliProvider): Promise<FoundSession[]> {
+  #read(driver: AgentDriver): Promise<FoundSession[]> {
     const now = this.#options.now();
-    const last = this.#reads.get(provider);
+    const last = this.#reads.get(driver);
     if (last && now - last.at <= freshMs) return last.found;
-    const found = this.#readOne(provider);
-    this.#reads.set(provider, { at: now, found });
+    const found = this.#readOne(driver);
+    this.#reads.set(driver, { at: now, found });
     return found;
   }
 
-  async #readOne(provider: CliProvider): Promise<FoundSession[]> {
-    const { cliType } = provider;
+  async #readOne(driver: AgentDriver): Promise<FoundSession[]> {
+    const { cliType } = driver;
     try {
-      if (!provider.peekStoredSessions) {
-        return tagged(cliType, (await provider.listStoredSessions?.()) ?? []);
+      if (!driver.peekStoredSessions) {
+        return tagged(cliType, (await driver.listStoredSessions?.()) ?? []);
       }
-      const reported = await provider.peekStoredSessions(await this.#options.folders());
+      const reported = await driver.peekStoredSessions(await this.#options.folders());
       if (reported) await this.#listed.put(cliType, tagged(cliType, reported));
       const listed = reported ? tagged(cliType, reported) : await this.#listed.of(cliType);
-      const onDisk = tagged(cliType, (await provider.scanStoredSessions?.()) ?? []);
+      const onDisk = tagged(cliType, (await driver.scanStoredSessions?.()) ?? []);
       return merged(listed, onDisk);
     } catch (error) {
       this.#options.onTrouble(cliType, error);
@@ -144,18 +144,18 @@ function merged(
 }
 
 /** Describes an agent and the features of its sessions. Starts nothing. */
-export async function describeAgent(provider: CliProvider): Promise<AgentInfo> {
+export async function describeAgent(driver: AgentDriver): Promise<AgentInfo> {
   return {
-    ...(await provider.describe()),
-    ...(provider.peekStoredSessions && { sessionsOnRequest: true }),
-    ...(provider.fork && provider.forksWhole !== true && { forks: true }),
-    ...(provider.rewinds === true && { rewinds: true }),
-    ...(provider.takesDirectories === true && { takesDirectories: true }),
-    ...(provider.rewindsConversation === true && { rewindsConversation: true }),
-    ...(provider.answersAside === true && { answersAside: true }),
-    ...(provider.tellsSetup === true && { tellsSetup: true }),
-    ...(provider.managesMcp === true && { managesMcp: true }),
-    ...(provider.backgrounds === true && { backgrounds: true }),
-    ...(provider.usesGrants === true && { usesGrants: true }),
+    ...(await driver.describe()),
+    ...(driver.peekStoredSessions && { sessionsOnRequest: true }),
+    ...(driver.fork && driver.forksWhole !== true && { forks: true }),
+    ...(driver.rewinds === true && { rewinds: true }),
+    ...(driver.takesDirectories === true && { takesDirectories: true }),
+    ...(driver.rewindsConversation === true && { rewindsConversation: true }),
+    ...(driver.answersAside === true && { answersAside: true }),
+    ...(driver.tellsSetup === true && { tellsSetup: true }),
+    ...(driver.managesMcp === true && { managesMcp: true }),
+    ...(driver.backgrounds === true && { backgrounds: true }),
+    ...(driver.usesGrants === true && { usesGrants: true }),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CliProvider, ProviderRegistry } from '@liminal/agents';
+import type { AgentDriver, ProviderRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, McpServers, SessionSummary } from '@liminal/protocol';
 import { sessionIdsOf, type ResponseStore, type SessionRecord } from '@liminal/storage';
 import { errors } from '../errors.ts';
@@ -11,7 +11,7 @@ import { forkSession } from './fork-session.ts';
 import { summarizeFound } from './projects.ts';
 import {
   type AgentReport,
-  assertTakesDirectories,
+  assertSupports,
   importConversation,
   type NewRecord,
   newRecord,
@@ -23,7 +23,7 @@ import {
 } from '../session/index.ts';
 import { SessionPlaces } from './session-places.ts';
 
-interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'provider'> {
+interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'driver' | 'held'> {
   providers: ProviderRegistry;
   agentStores: AgentStores;
   listSubscribers: SessionListSubscribers;
@@ -63,15 +63,15 @@ export class Directory {
     owned: Pick<SessionRecord, 'sessionId' | 'fence'> = { sessionId: randomUUID(), fence: 0 },
   ): Promise<Session> {
     const { providers, roots, now } = this.#options;
-    const provider = providers.get(request.cliType);
+    const driver = providers.get(request.cliType);
     const projectDir = await roots.admit(request.projectDir);
     const asked = request.additionalDirectories ?? [];
-    if (asked.length > 0) assertTakesDirectories(provider);
+    if (asked.length > 0) assertSupports(driver, 'setDirectories');
     const additionalDirectories = await roots.admitAdditional(projectDir, asked);
     const time = new Date(now()).toISOString();
     const record = newRecord({
       ...owned,
-      cliType: provider.cliType,
+      cliType: driver.cliType,
       projectId: request.projectId ?? projectDir,
       projectDir,
       ...(additionalDirectories.length > 0 && { additionalDirectories }),
@@ -81,7 +81,7 @@ export class Directory {
       config: configOf(request.options),
     });
     return this.#places.fill(owned.sessionId, async () =>
-      this.#start(this.#make(record, provider), provider, request.mcpServers),
+      this.#start(this.#make(record, driver), request.mcpServers),
     );
   }
 
@@ -112,11 +112,11 @@ export class Directory {
       throw errors.SESSION_ID_TAKEN.taken(sessionId);
     }
     await roots.admit(original.projectDir);
-    const provider = providers.of(original.cliType);
+    const driver = providers.of(original.cliType);
     const iso = (): string => new Date(now()).toISOString();
     const confirmOwned = async (): Promise<void> => this.#confirmOwned(original.sessionId);
     return this.#places.fill(sessionId, async () =>
-      forkSession({ ...this.#options, original, sessionId, turnId, provider, iso, confirmOwned }),
+      forkSession({ ...this.#options, original, sessionId, turnId, driver, iso, confirmOwned }),
     );
   }
 
@@ -269,8 +269,8 @@ export class Directory {
   async readFile(sessionId: string, path: string): Promise<FileResult> {
     const { projectDir, cliType, agentSessionId = sessionId } = await this.#withFiles(sessionId);
     const { roots, providers } = this.#options;
-    const provider = providers.list().find((one) => one.cliType === cliType);
-    const isOutput = (real: string) => provider?.isTaskOutput?.(agentSessionId, real) === true;
+    const driver = providers.list().find((one) => one.cliType === cliType);
+    const isOutput = (real: string) => driver?.isTaskOutput?.(agentSessionId, real) === true;
     return readProjectFile(path, {
       projectDir,
       roots: {
@@ -311,23 +311,10 @@ export class Directory {
     throw errors.STALE_OWNER.taken(sessionId);
   }
 
-  /** Adds the session's listeners before its agent starts, so that no event of the start is missed. */
-  async #start(
-    session: Session,
-    provider: CliProvider,
-    mcpServers: McpServers = {},
-  ): Promise<Session> {
-    const { sessionId } = session;
+  async #start(session: Session, mcpServers: McpServers = {}): Promise<Session> {
     session.addMcpServers(mcpServers);
-    try {
-      await provider.createSession(session.openOptions());
-      await this.#store.saveSession(session.record);
-    } catch (error) {
-      await provider.killSession(sessionId).catch(() => undefined);
-      await session.close();
-      throw error;
-    }
-    this.#open.set(sessionId, Promise.resolve(session));
+    await session.create();
+    this.#open.set(session.sessionId, Promise.resolve(session));
     this.#options.onChange(session);
     return session;
   }
@@ -367,8 +354,8 @@ export class Directory {
     const { providers, roots, blobs } = this.#options;
     const { sessionId, cliType } = session;
     const projectDir = await roots.admit(session.projectDir);
-    const provider = providers.get(cliType);
-    const stored = (await provider.readStoredHistory?.(sessionId, projectDir)) ?? [];
+    const driver = providers.get(cliType);
+    const stored = (await driver.readStoredHistory?.(sessionId, projectDir)) ?? [];
     const runs = await new BlobKeeper(blobs, sessionId).storeRuns(
       importConversation(sessionId, stored),
     );
@@ -414,9 +401,10 @@ export class Directory {
     await session.close();
   }
 
-  #make(record: SessionRecord, provider: CliProvider, lastKnown?: AgentReport): Session {
+  #make(record: SessionRecord, driver: AgentDriver, lastKnown?: AgentReport): Session {
     const { onChange, ...options } = this.#options;
-    return new Session({ ...options, record, provider, lastKnown }, onChange);
+    const held = options.providers.session(driver, record.sessionId);
+    return new Session({ ...options, record, driver, held, lastKnown }, onChange);
   }
 
   async #summarizeAll(records: readonly SessionRecord[]): Promise<SessionSummary[]> {

@@ -1,6 +1,12 @@
 /** Creates a new session from another session's conversation. */
 import { randomUUID } from 'node:crypto';
-import { agentErrors, type CliProvider, type StoredFork, type StoredTurn } from '@liminal/agents';
+import {
+  type AgentDriver,
+  agentErrors,
+  forkStored,
+  type StoredFork,
+  type StoredTurn,
+} from '@liminal/agents';
 import {
   isServerTurn,
   type Response,
@@ -27,7 +33,7 @@ interface Forking extends Pick<Storage, 'log' | 'store'> {
   sessionId: string;
   /** The last turn of the new session; by default the last finished turn. */
   turnId: string | undefined;
-  provider: CliProvider;
+  driver: AgentDriver;
   store: ResponseStore;
   blobs: BlobStore;
   /** The current time, ISO 8601 UTC. */
@@ -56,23 +62,21 @@ const runsAtOnce = 20;
  * until then the session is not visible.
  */
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
-  const { original, sessionId, provider, store, iso, confirmOwned } = forking;
-  if (!provider.fork) {
-    throw agentErrors.NOT_SUPPORTED.fork(provider.cliType);
-  }
+  const { original, sessionId, driver, store, iso, confirmOwned } = forking;
+  if (!driver.fork) throw agentErrors.NOT_SUPPORTED.fork(driver.name);
   await confirmOwned();
   // An earlier try with this id may have been interrupted, and left parts of the copy.
   await store.deleteSession(sessionId);
   const { runs, hasLater, hasLaterTurns } = await readUpTo(forking);
-  if (provider.forksWhole === true && hasLaterTurns) {
-    const { name } = await provider.describe();
+  if (driver.forksWhole === true && hasLaterTurns) {
+    const { name } = await driver.describe();
     throw agentErrors.TURN_NOT_STORED.notNewest(name);
   }
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isOurs }) => isOurs !== true);
   const turnId = turns.at(-1)?.turnId ?? '';
-  const storedId = await storedIdOf(turns, provider, agentSessionId, original.projectDir);
-  const fork = await provider.fork(agentSessionId, original.projectDir, storedId);
+  const storedId = await storedIdOf(turns, driver, agentSessionId, original.projectDir);
+  const fork = await forkStored(driver, agentSessionId, original.projectDir, storedId);
   const { cliType, projectId, projectDir, additionalDirectories, config } = original;
   const [title, time] = [sessionName(original), iso()];
   const notice = hasLater ? newerFilesNotice(title) : undefined;
@@ -184,14 +188,14 @@ async function readUpTo({
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],
-  provider: CliProvider,
+  driver: AgentDriver,
   agentSessionId: string,
   projectDir: string,
 ): Promise<string> {
   const last = runs.at(-1)?.turnId ?? '';
   const asked = runs.findLastIndex(({ trigger }) => trigger !== 'agent');
   if (asked === runs.length - 1) return last;
-  const stored = (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
+  const stored = (await driver.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   if (stored.some(({ turnId }) => turnId === last)) return last;
   const before = stored.findIndex(({ turnId }) => turnId === runs[asked]?.turnId);
   const between = stored.slice(before + 1, before + runs.length - asked);

@@ -5,7 +5,6 @@ import {
   formProblem,
 } from '@liminal/protocol';
 import { errors, errorCode, RuntimeError } from '../errors.ts';
-import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 
 type ApprovalsContext = Pick<
@@ -14,7 +13,8 @@ type ApprovalsContext = Pick<
 >;
 
 /** The agent and the conversation that the requests come from. */
-interface ApprovalSource extends Pick<SessionAgent, 'answerApproval'> {
+interface ApprovalSource {
+  answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void>;
   /** Whether the conversation contains the request: an earlier owner of the session may have shown it. */
   wasAsked(approvalId: string): Promise<boolean>;
 }

@@ -15,6 +15,6 @@ export { IdleProcesses } from './idle-processes.ts';
 export { type AgentReport, readLastKnown } from './last-known.ts';
 export type { Cluster, SessionOptions, SharedSession } from './session-options.ts';
 export { type NewRecord, sessionName, newRecord, summarize } from './session-record.ts';
-export { assertTakesDirectories } from './session-agent.ts';
+export { assertSupports } from './session-agent.ts';
 export { SessionListSubscribers } from './session-list-subscribers.ts';
 export { Session } from './session.ts';

@@ -80,7 +80,7 @@ export class OutsideTurns {
     return this.#next(async () => {
       if (this.#isInTurn()) return nothing;
       if (reported !== undefined) return this.#importReported(await reported);
-      return this.#context.provider.numbersStoredTurns === true
+      return this.#context.driver.numbersStoredTurns === true
         ? this.#importIfChanged()
         : this.#importFromStore();
     });
@@ -94,7 +94,7 @@ export class OutsideTurns {
   /** Records the store's mark at the end of a turn. */
   async note(): Promise<void> {
     this.recordChange();
-    if (this.#context.provider.numbersStoredTurns !== true) return;
+    if (this.#context.driver.numbersStoredTurns !== true) return;
     const noting = this.#next(async () => {
       if (!this.#isInTurn()) this.#storeMark(await this.#readMark());
     });
@@ -215,15 +215,15 @@ export class OutsideTurns {
   }
 
   async #readMark(): Promise<string | undefined> {
-    const { provider, record } = this.#context;
+    const { driver, record } = this.#context;
     const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
-    return provider.storedMark?.(agentSessionId, projectDir);
+    return driver.storedMark?.(agentSessionId, projectDir);
   }
 
   async #read(): Promise<StoredTurn[]> {
-    const { provider, record } = this.#context;
+    const { driver, record } = this.#context;
     const { sessionId, agentSessionId = sessionId, projectDir } = record.value;
-    return (await provider.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
+    return (await driver.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
   /** Converts turns to runs; the first run of each branch gets a notice that the conversation forks there. */

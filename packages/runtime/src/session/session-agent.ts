@@ -1,8 +1,12 @@
 import type {
-  CliProvider,
-  CreateSessionOptions,
+  AgentCapabilities,
+  AgentDriver,
+  AgentSession,
+  HeldSession,
+  OpenOptions,
   ProjectTrust,
   SessionExit,
+  SessionOutput,
   SessionUpdate,
   SteerTarget,
   StoredTurn,
@@ -12,19 +16,14 @@ import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
   AgentCommand,
-  ApprovalAnswer,
   BackgroundTask,
   ConfigOption,
   ContentBlock,
   EventDraft,
   McpServers,
-  McpAction,
-  McpActionResult,
-  McpServerState,
   RewindResult,
   SessionInfo,
   SessionNotice,
-  SessionSetup,
   UsageLimit,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
@@ -44,8 +43,20 @@ const stopLimitMs = 30_000;
 /** How many earlier ids of the agent's a session's record keeps. */
 const maxFormerIds = 100;
 
+/** Methods of an agent's session that need a running agent, and the ability that the agent's driver must have. */
+const abilities = {
+  rewindFiles: 'rewinds',
+  rewindConversation: 'rewindsConversation',
+  listMcpServers: 'managesMcp',
+  changeMcpServer: 'managesMcp',
+  aside: 'answersAside',
+  setup: 'tellsSetup',
+  setDirectories: 'takesDirectories',
+} as const satisfies Partial<Record<keyof AgentSession, keyof AgentCapabilities>>;
+type Ability = keyof typeof abilities;
+
 interface SessionAgentOptions {
-  onEvent: (draft: EventDraft) => void;
+  onDraft: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
   /**
    * Called with the earlier turns that a starting agent reports; the message is sent to the agent when this resolves.
@@ -59,7 +70,7 @@ export class SessionAgent {
   readonly #projectTrust: ProjectTrust;
   readonly #options: SessionAgentOptions;
   readonly #sessionId: string;
-  readonly #unsubscribe: (() => void)[];
+  readonly #output: SessionOutput;
   #configOptions: ConfigOption[] = [];
   #commands: AgentCommand[] = [];
   #notices: SessionNotice[] = [];
@@ -96,19 +107,22 @@ export class SessionAgent {
     this.#projectTrust = projectTrust;
     this.#options = options;
     this.#sessionId = context.sessionId;
-    const { provider, supervisor, lastKnown } = context;
+    const { held, supervisor, lastKnown } = context;
     this.#isLastKnown = lastKnown !== undefined;
     this.#configOptions = lastKnown?.configOptions ?? [];
     this.#commands = lastKnown?.commands ?? [];
     this.#limits = lastKnown?.limits ?? [];
     this.#lastKnownStore = new LastKnownStore(context);
-    this.#unsubscribe = [
-      provider.onEvent(this.#sessionId, (draft) => supervisor.run(() => this.#onDraft(draft))),
-      provider.onUpdate(this.#sessionId, (update) =>
-        supervisor.run(() => this.#applyUpdate(update)),
-      ),
-      provider.onExit(this.#sessionId, (exit) => supervisor.run(() => this.#exited(exit))),
-    ];
+    this.#output = {
+      emit: (draft) =>
+        supervisor.run(() => {
+          if (draft.payload.type !== 'item_delta') this.#note(draft);
+          options.onDraft(draft);
+        }),
+      update: (update) => supervisor.run(() => this.#applyUpdate(update)),
+      exit: (exit) => supervisor.run(() => this.#exited(exit)),
+    };
+    held.listen(this.#output);
   }
 
   /** The agent's reports about itself. */
@@ -147,16 +161,14 @@ export class SessionAgent {
   }
 
   get isAlive(): boolean {
-    return this.#context.provider.isAlive(this.#sessionId);
+    return this.#context.held.isAlive;
   }
 
-  /** The options for creating or resuming the session at the agent. */
-  openOptions(): CreateSessionOptions & { sessionId: string } {
+  get #openOptions(): OpenOptions {
     const { clients, record } = this.#context;
     const { projectId, projectDir, additionalDirectories, config } = record.value;
     const [sessionId, turnId] = [this.#sessionId, () => this.#turnId];
     return {
-      sessionId,
       projectDir,
       ...(additionalDirectories && { additionalDirectories }),
       config,
@@ -189,12 +201,12 @@ export class SessionAgent {
 
   /** Whether starting the agent before the next message saves time. */
   get prewarms(): boolean {
-    return this.#context.provider.prewarms ?? false;
+    return this.#context.driver.prewarms ?? false;
   }
 
   /** Whether a turn that waits for a user can continue after the agent was restarted. */
   get resumes(): boolean {
-    return this.#context.provider.resumes ?? false;
+    return this.#context.driver.resumes ?? false;
   }
 
   /**
@@ -253,23 +265,28 @@ export class SessionAgent {
     }
   }
 
+  /** Opens the session at the agent, which does not know it yet. */
+  async create(): Promise<void> {
+    await this.#context.held.open(this.#openOptions);
+  }
+
   async #load(): Promise<void> {
-    const { provider, record } = this.#context;
+    const { held, record } = this.#context;
     const { agentSessionId, storedMark, awaits } = record.value;
-    const { sessionId, ...openOptions } = this.openOptions();
+    const openOptions = this.#openOptions;
     try {
-      const { reportedTurns: reported } = await provider.loadSession(sessionId, {
-        ...openOptions,
+      const hasOpened = await held.open(openOptions, {
         hasAnswered: () => this.#hasAnswered(),
         ...(awaits === true && { resuming: true }),
         stored: { runs: async () => readConversation(this.#context, this.#sessionId) },
         ...(agentSessionId !== undefined && { agentSessionId }),
         ...(storedMark !== undefined && { storedMark }),
       });
+      const reported = hasOpened ? held.session?.reportedTurns : undefined;
       if (reported) await this.#options.onTurnsReported(reported);
     } catch (error) {
       if (errorCode(error) !== 'SESSION_NOT_FOUND' || (await this.#hasAnswered())) throw error;
-      await provider.createSession({ sessionId, ...openOptions });
+      await held.open(openOptions);
     }
   }
 
@@ -280,8 +297,9 @@ export class SessionAgent {
     const deliver = async (): Promise<void> => {
       this.#sendWatchdog = this.#watchForTurn(this.#context.settings.idleLimitMs);
       try {
-        const options = { turnId, blocks: loaded };
-        await this.#context.provider.sendMessage(this.#sessionId, message, options);
+        const { held } = this.#context;
+        held.checkAccepts(loaded);
+        await held.opened.send(message, turnId, loaded);
       } finally {
         this.#sendWatchdog.stop();
         this.#sendWatchdog = undefined;
@@ -328,12 +346,12 @@ export class SessionAgent {
 
   /** Ends the agent; the message is sent to its next process. */
   #endSilentAgent(): void {
-    const { provider, logger, cliType } = this.#context;
+    const { held, logger, cliType } = this.#context;
     logger.warn(
       { sessionId: this.#sessionId, cliType },
       'an agent that began no turn for its message was ended',
     );
-    void provider.killSession(this.#sessionId).catch(ignoreUnknown);
+    void held.end();
   }
 
   /**
@@ -341,10 +359,12 @@ export class SessionAgent {
    * `PROCESS_CRASH`.
    */
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
-    const { provider } = this.#context;
-    if (!provider.steer || !this.isAlive) throw agentErrors.NOTHING_TO_STEER.noTurn();
-    const loaded = await loadBytes(this.#context.blobs, blocks);
-    await provider.steer(this.#sessionId, message, { ...to, blocks: loaded });
+    const { held, blobs } = this.#context;
+    if (!this.isAlive) throw agentErrors.NOTHING_TO_STEER.noTurn();
+    const loaded = await loadBytes(blobs, blocks);
+    const steer = held.method('steer');
+    held.checkAccepts(loaded);
+    await steer(message, to, loaded);
   }
 
   /**
@@ -358,23 +378,20 @@ export class SessionAgent {
 
   /** The agent's own id of the running turn, if the agent has one. */
   get turnId(): string | undefined {
-    return this.#context.provider.agentTurnId(this.#sessionId);
+    return this.#context.held.session?.agentTurnId;
   }
 
   async cancel(): Promise<void> {
-    await this.#context.provider.cancelTurn(this.#sessionId);
+    await this.#context.held.session?.cancel();
   }
 
   /** Ends the agent; it can be started again. */
   async stop(): Promise<void> {
     this.#stops += 1;
-    this.#stopping ??= this.#context.provider
-      .killSession(this.#sessionId)
-      .catch(ignoreUnknown)
-      .finally(() => {
-        this.#stopping = undefined;
-        this.#context.supervisor.run(this.#context.changed);
-      });
+    this.#stopping ??= this.#context.held.end().finally(() => {
+      this.#stopping = undefined;
+      this.#context.supervisor.run(this.#context.changed);
+    });
     await this.#stopping;
   }
 
@@ -399,12 +416,12 @@ export class SessionAgent {
 
   /** Sets the session's title in the agent's own store, if the agent stores titles. */
   async rename(title: string): Promise<void> {
-    const { provider, record, logger, cliType } = this.#context;
+    const { held, driver, record, logger, cliType } = this.#context;
     const { projectDir, agentSessionId = this.#sessionId } = record.value;
     try {
-      if (this.isAlive) await provider.rename?.(this.#sessionId, title);
+      if (this.isAlive) await held.session?.rename?.(title);
       else if (await this.#hasAnswered()) {
-        await provider.renameStored?.(agentSessionId, projectDir, title);
+        await driver.renameStored?.(agentSessionId, projectDir, title);
       }
     } catch (error) {
       if (errorCode(error) === 'NOT_SUPPORTED') return;
@@ -415,82 +432,31 @@ export class SessionAgent {
     }
   }
 
-  async stopTask(taskId: string): Promise<void> {
-    const { provider } = this.#context;
-    if (!provider.stopTask) {
-      throw agentErrors.NOT_SUPPORTED.tasks(provider.cliType);
-    }
-    await provider.stopTask(this.#sessionId, taskId);
+  /** Returns a method of the agent's session. Throws `NOT_SUPPORTED`, or `PROCESS_CRASH` if the agent does not run. */
+  method: HeldSession['method'] = (name) => this.#context.held.method(name);
+
+  /** Throws `NOT_SUPPORTED`. */
+  assertSupports(method: Ability): void {
+    assertSupports(this.#context.driver, method);
   }
 
-  /** Moves a running call to the background; without `callId`, all calls that can move. */
-  async background(callId?: string): Promise<void> {
-    const { provider, cliType } = this.#context;
-    if (!provider.background) {
-      throw agentErrors.NOT_SUPPORTED.background(cliType);
-    }
-    await provider.background(this.#sessionId, callId);
+  /** As `method`; starts the agent first if needed. */
+  async startFor<Name extends Ability>(name: Name): Promise<NonNullable<AgentSession[Name]>> {
+    this.assertSupports(name);
+    await this.start();
+    return this.method(name);
   }
 
-  /** Starts the agent if needed: only a running agent knows the files. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
-    const { provider } = this.#context;
-    if (provider.rewinds !== true || !provider.rewindFiles) {
-      throw agentErrors.NOT_SUPPORTED.rewindFiles(provider.cliType);
-    }
-    await this.start();
-    return provider.rewindFiles(this.#sessionId, turnId, dryRun);
+    return (await this.startFor('rewindFiles'))(turnId, dryRun);
   }
 
-  /** Throws `NOT_SUPPORTED` if the agent cannot take turns back. */
-  checkRewindsConversation(): void {
-    const { provider } = this.#context;
-    if (provider.rewindsConversation === true) return;
-    throw agentErrors.NOT_SUPPORTED.rewindConversation(provider.cliType);
-  }
-
-  /** Starts the agent if needed. Throws `CANNOT_REWIND`. */
+  /** Throws `CANNOT_REWIND`. */
   async rewindConversation(turnIds: readonly string[]): Promise<void> {
-    const { provider } = this.#context;
-    await this.start();
     const [from] = turnIds;
     const kept = { runs: async () => readConversation(this.#context, this.#sessionId, from) };
-    await provider.rewindConversation?.(this.#sessionId, { turnIds, remaining: kept });
-  }
-
-  /** Starts the agent if needed: only a running agent knows its servers. */
-  async mcpServers(): Promise<McpServerState[]> {
-    const { provider } = this.#context;
-    if (provider.managesMcp !== true || !provider.listMcpServers)
-      throw agentErrors.NOT_SUPPORTED.mcpServers(provider.cliType);
-    await this.start();
-    return provider.listMcpServers(this.#sessionId);
-  }
-
-  async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
-    const { provider } = this.#context;
-    if (provider.managesMcp !== true || !provider.changeMcpServer)
-      throw agentErrors.NOT_SUPPORTED.mcpServers(provider.cliType);
-    await this.start();
-    return provider.changeMcpServer(this.#sessionId, name, action);
-  }
-
-  async aside(question: string): Promise<string> {
-    const { provider } = this.#context;
-    if (provider.answersAside !== true || !provider.aside) {
-      throw agentErrors.NOT_SUPPORTED.aside(provider.cliType);
-    }
-    await this.start();
-    return provider.aside(this.#sessionId, question);
-  }
-
-  async setup(): Promise<SessionSetup> {
-    const { provider } = this.#context;
-    if (provider.tellsSetup !== true || !provider.setup) {
-      throw agentErrors.NOT_SUPPORTED.setup(provider.cliType);
-    }
-    await this.start();
-    return provider.setup(this.#sessionId);
+    const rewind = await this.startFor('rewindConversation');
+    await rewind({ turnIds, remaining: kept });
   }
 
   /**
@@ -498,37 +464,23 @@ export class SessionAgent {
    * starts it again. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
    */
   async setDirectories(folders: readonly string[]): Promise<void> {
-    const { provider } = this.#context;
-    assertTakesDirectories(provider);
     // Starts the agent first, because only a running agent knows whether it accepts the folders.
-    await this.start();
-    if (await provider.setDirectories?.(this.#sessionId, folders)) return;
+    const set = await this.startFor('setDirectories');
+    if (await set(folders)) return;
     if (this.#turnId !== undefined || this.hasTasks) {
       throw errors.TURN_IN_PROGRESS.restart();
     }
     await this.stop();
   }
 
-  async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
-    const { provider } = this.#context;
-    if (!provider.answerApproval) {
-      throw agentErrors.NOT_SUPPORTED.approvals(provider.cliType);
-    }
-    await provider.answerApproval(this.#sessionId, approvalId, answer);
-  }
-
   async setConfigOption(id: string, value: string): Promise<void> {
-    const { provider } = this.#context;
-    if (!provider.setConfigOption) {
-      throw agentErrors.NOT_SUPPORTED.settings(provider.cliType);
-    }
     await this.start();
-    await provider.setConfigOption(this.#sessionId, id, value);
+    await this.method('setConfigOption')(id, value);
   }
 
-  /** Removes the listeners; resolves when the agent's reports are in the record. */
+  /** Stops listening to the agent; resolves when the agent's reports are in the record. */
   async close(): Promise<void> {
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#context.held.unlisten(this.#output);
     await this.#lastKnownStore.close();
   }
 
@@ -542,12 +494,12 @@ export class SessionAgent {
     return runs.some(({ status }) => status === 'complete');
   }
 
-  #onDraft(draft: EventDraft): void {
+  /** Notes an event that is not a delta. */
+  #note({ turnId, payload }: EventDraft): void {
     this.#sendWatchdog?.recordActivity();
-    const isOver = isTerminal(draft.payload);
-    this.#turnId = isOver ? undefined : draft.turnId;
+    const isOver = isTerminal(payload);
+    this.#turnId = isOver ? undefined : turnId;
     if (isOver) this.#activity = '';
-    this.#options.onEvent(draft);
   }
 
   #exited(exit: SessionExit): void {
@@ -631,11 +583,7 @@ export class SessionAgent {
   }
 }
 
-function ignoreUnknown(error: unknown): void {
-  if (errorCode(error) !== 'SESSION_NOT_FOUND') throw error;
-}
-
 /** Throws `NOT_SUPPORTED`. */
-export function assertTakesDirectories({ cliType, takesDirectories }: CliProvider): void {
-  if (takesDirectories !== true) throw agentErrors.NOT_SUPPORTED.directories(cliType);
+export function assertSupports(driver: AgentDriver, method: Ability): void {
+  if (driver[abilities[method]] !== true) throw agentErrors.NOT_SUPPORTED[method](driver.name);
 }

@@ -1,4 +1,4 @@
-import type { CliProvider } from '@liminal/agents';
+import type { AgentDriver, HeldSession } from '@liminal/agents';
 import type { Response, SessionInfo, SessionSummary } from '@liminal/protocol';
 import type { BlobStore, EventLog, ResponseStore, SessionRecord } from '@liminal/storage';
 import type { SessionSubscribers } from '../subscribers/index.ts';
@@ -44,7 +44,9 @@ export interface SessionOptions {
   record: SessionRecord;
   /** The agent's last report, stored before this server opened the session. */
   lastKnown?: AgentReport | undefined;
-  provider: CliProvider;
+  driver: AgentDriver;
+  /** The session at its agent. */
+  held: HeldSession;
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;

@@ -18,7 +18,7 @@ import type { Turn } from '../turn/index.ts';
 
 type ProjectContext = Pick<
   SessionContext,
-  'cliType' | 'provider' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
+  'cliType' | 'driver' | 'store' | 'roots' | 'record' | 'settings' | 'iso' | 'supervisor'
 >;
 
 /** A lasting decision about the settings of a folder, stored with the folder's grants. */
@@ -89,13 +89,13 @@ export class SessionProject implements ProjectTrust {
    * this resolves. An agent that runs with settings other than the decided ones is ended.
    */
   async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
-    const { provider } = this.#context;
-    if (!provider.readProjectSettings) return true;
+    const { driver } = this.#context;
+    if (!driver.readProjectSettings) return true;
     const folder = await this.#folder();
-    const settings = await provider.readProjectSettings(folder);
+    const settings = await driver.readProjectSettings(folder);
     const decision = settings && (await this.#decision(folder, settings));
     if (settings && decision === undefined && settings.hash !== this.#leftOut) {
-      this.#ask(folder, settings, (await provider.describe()).name);
+      this.#ask(folder, settings, (await driver.describe()).name);
       return false;
     }
     // An agent that is starting now may have read the settings before the decision.

@@ -27,13 +27,20 @@ const retryMs = 2_000;
 const ownerLostMessage =
   'The server lost this session while the turn was running. Everything up to then is kept.';
 
+/** The queue of the messages that begin turns, or are steered into them. */
+interface TurnQueue {
+  /** Called for each event of an agent's turn, except deltas, when the turn has processed the event. */
+  onDraft(draft: EventDraft): void;
+  /** Called for a steered message that was not read before its turn was stopped. */
+  returnUnread(message: SteeredMessage, turnId: string): void;
+}
+
 interface SessionTurnsOptions {
+  queue: () => TurnQueue;
   /** Called when a turn is over and, unless storing failed, in history. */
   onSettled: (end: { failed: boolean; interrupted: boolean }) => void;
   /** Called when a turn was ended before its agent ended it: the agent must be stopped. */
   onGivenUp: () => void;
-  /** Called for a steered message that was not read before its turn was stopped. */
-  onUnread: (message: SteeredMessage, turnId: string) => void;
 }
 
 /** Routes the agent's drafts, turn by turn: into the log, then to subscribers, and finally into history. */
@@ -88,7 +95,16 @@ export class SessionTurns {
     await (this.#lastTurn?.turnId === turnId ? this.#lastTurn.promptLogged : new Promise(() => {}));
   }
 
+  /** Takes a draft of the agent, or of a question to users. */
   onDraft(draft: EventDraft): void {
+    // A delta concerns neither the approvals nor the queue.
+    if (draft.payload.type === 'item_delta') return this.write(draft);
+    this.write(this.#approvals.track(draft));
+    this.#options.queue().onDraft(draft);
+  }
+
+  /** Writes a draft, which may be of a server turn. */
+  write(draft: EventDraft): void {
     if (this.#current?.turnId !== draft.turnId && !this.#beginTurn(draft)) return;
     const { payload } = draft;
     if ('usage' in payload && payload.usage) this.#usage = { ...this.#usage, ...payload.usage };
@@ -146,7 +162,7 @@ export class SessionTurns {
     });
     turn.on('logged', this.#onLogged);
     turn.on('refused', (error) => this.#logTrouble(error));
-    turn.on('unread', (message) => this.#options.onUnread(message, turnId));
+    turn.on('unread', (message) => this.#options.queue().returnUnread(message, turnId));
     turn.on('silent', () => this.#endSilent(turn));
     turn.on('overflow', () => this.#endUnlogged(turn));
     this.#current = turn;

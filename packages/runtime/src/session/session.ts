@@ -4,7 +4,6 @@ import { agentErrors } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
 import { blobIn, directoriesMax, steeredItemId } from '@liminal/protocol';
 import type {
-  EventDraft,
   ApprovalAnswer,
   AsideResult,
   BackgroundBody,
@@ -121,26 +120,27 @@ export class Session implements SessionCommands {
     this.#subscribers = options.cluster?.subscribersOf(this) ?? this.localSubscribers;
     this.#project = new SessionProject(context, {
       turn: () => this.#turns.current,
-      onDraft: (draft) => this.#onDraft(draft),
+      onDraft: (draft) => this.#turns.onDraft(draft),
       onOver: () => this.#approvals.closeAll(),
     });
     this.#agent = new SessionAgent(context, this.#project, {
-      onEvent: (draft) => this.#onDraft(draft),
+      onDraft: (draft) => this.#turns.onDraft(draft),
       onExit: (exit) => this.#onAgentExit(exit),
       onTurnsReported: async (reported) => this.#catchUp(reported),
     });
     this.#outside = new OutsideTurns(context, this.#agent, () => this.#turns.isRunning);
     const approvalSource = {
-      answerApproval: async (...answer: Parameters<SessionAgent['answerApproval']>) => {
-        if (!(await this.#project.answer(...answer))) await this.#agent.answerApproval(...answer);
+      answerApproval: async (approvalId: string, answer: ApprovalAnswer) => {
+        if (await this.#project.answer(approvalId, answer)) return;
+        await this.#agent.method('answerApproval')(approvalId, answer);
       },
       wasAsked: async (approvalId: string) => this.#wasAsked(approvalId),
     };
     this.#approvals = new Approvals(context, approvalSource, async () => this.#stopTurn());
     this.#turns = new SessionTurns(context, this.#subscribers, this.#approvals, {
+      queue: () => this.#queue,
       onSettled: (end) => this.#settled(end),
       onGivenUp: () => supervisor.start(async () => this.stopAgent()),
-      onUnread: (...unread) => this.#queue.returnUnread(...unread),
     });
     this.#queue = new MessageQueue(context, this.#agent, this.#turns, {
       deliver: async (...message) => this.#deliver(...message),
@@ -346,9 +346,17 @@ export class Session implements SessionCommands {
     return { turnId: turn.turnId };
   }
 
-  /** The options with which the agent is opened. */
-  openOptions(): ReturnType<SessionAgent['openOptions']> {
-    return this.#agent.openOptions();
+  /** Opens the new session at its agent, and stores its record. If either fails, the session is closed. */
+  async create(): Promise<void> {
+    const { held, store } = this.#context;
+    try {
+      await this.#agent.create();
+      await store.saveSession(this.record);
+    } catch (error) {
+      await held.end().catch(() => undefined);
+      await this.close();
+      throw error;
+    }
   }
 
   addMcpServers(servers: McpServers): void {
@@ -401,31 +409,35 @@ export class Session implements SessionCommands {
   }
 
   async background({ callId }: BackgroundBody = {}): Promise<void> {
-    await this.#agent.background(callId);
+    await this.#agent.method('background')(callId);
   }
 
   async stopTask(taskId: string): Promise<void> {
-    await this.#agent.stopTask(taskId);
+    await this.#agent.method('stopTask')(taskId);
   }
 
   async mcpServers(): Promise<McpServersResult> {
     this.assertCanContinue();
-    return { servers: await this.#agent.mcpServers() };
+    const list = await this.#agent.startFor('listMcpServers');
+    return { servers: await list() };
   }
 
   async changeMcpServer(name: string, action: McpAction): Promise<McpActionResult> {
     this.assertCanContinue();
-    return this.#agent.changeMcpServer(name, action);
+    const change = await this.#agent.startFor('changeMcpServer');
+    return change(name, action);
   }
 
   async aside(question: string): Promise<AsideResult> {
     this.assertCanContinue();
-    return { answer: await this.#agent.aside(question) };
+    const ask = await this.#agent.startFor('aside');
+    return { answer: await ask(question) };
   }
 
   async setup(): Promise<SessionSetup> {
     this.assertCanContinue();
-    const { facts, parts } = await this.#agent.setup();
+    const setup = await this.#agent.startFor('setup');
+    const { facts, parts } = await setup();
     const { sessionId, projectDir, agentSessionId, additionalDirectories = [] } = this.record;
     const own = [
       { name: 'Session', value: sessionId },
@@ -485,7 +497,7 @@ export class Session implements SessionCommands {
   }
 
   async #wouldTakeBack(run: Response): Promise<Pick<RewindResult, 'takenBack'>> {
-    this.#agent.checkRewindsConversation();
+    this.#agent.assertSupports('rewindConversation');
     const heads = (await this.#context.store.listRuns(this.sessionId)) ?? [];
     return { takenBack: turnsFrom(run, heads) };
   }
@@ -523,7 +535,7 @@ export class Session implements SessionCommands {
     const { cliType, iso } = this.#context;
     const turnId = randomUUID();
     const emit = (payload: EventPayload): void =>
-      this.#turns.onDraft({ turnId, timestamp: iso(), payload });
+      this.#turns.write({ turnId, timestamp: iso(), payload });
     emit({ type: 'response_start', modelId: '', providerId: cliType, trigger: 'agent' });
     return { turnId, emit, turn: this.#turns.current };
   }
@@ -573,7 +585,7 @@ export class Session implements SessionCommands {
     this.assertCanContinue();
     // Import outside turns first: the agent may date its store by this setting change, and the store's mark then no
     // longer shows them.
-    if (this.isIdle && this.#context.provider.numbersStoredTurns === true) await this.#catchUp();
+    if (this.isIdle && this.#context.driver.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
     this.#outside.recordChange();
     await this.#record.update({ config: { ...this.record.config, [id]: value } });
@@ -650,13 +662,6 @@ export class Session implements SessionCommands {
     if (!(await isDecided)) return false;
     await this.#agent.send(message, turnId);
     return true;
-  }
-
-  #onDraft(draft: EventDraft): void {
-    // A delta concerns neither the approvals nor the queue.
-    if (draft.payload.type === 'item_delta') return this.#turns.onDraft(draft);
-    this.#turns.onDraft(this.#approvals.track(draft));
-    this.#queue.onDraft(draft);
   }
 
   /**

@@ -108,7 +108,7 @@ test('MCP servers added on any server reach the owner, whose agent gets them at 
   const notices = (info = reader.ofType('session:info').at(-1)?.info) => info?.notices ?? [];
   await reader.until(() => notices().some(({ text }) => text.includes('“files”')));
 
-  await a.agent.killSession(sessionId);
+  a.agent.end(sessionId);
   await b.runtime.send(sessionId, 'Hello');
   expect(a.agent.mcpServers.at(-1)).toEqual(mcpServers);
 });

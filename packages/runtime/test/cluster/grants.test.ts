@@ -1,4 +1,4 @@
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
@@ -12,7 +12,7 @@ test('a project’s grants are listed and removed on every server, whichever own
   const client = new ScriptedClient(acts);
   const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const servers = await startServers(() =>
-    createModelProviders({ servers: model, tools: [loudEcho] }),
+    createModelDrivers({ servers: model, tools: [loudEcho] }),
   );
   const { projectDir } = servers;
   const [a, b] = [(await servers.start()).runtime, (await servers.start()).runtime];

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type {
   Board,
@@ -71,7 +71,7 @@ export interface Servers {
 export const clusterLeaseMs = 600;
 
 /** Starts servers on one log and one store; the servers and the project folder are closed after the test. */
-export async function startServers(agents: () => CliProvider[] = () => []): Promise<Servers> {
+export async function startServers(agents: () => AgentDriver[] = () => []): Promise<Servers> {
   const storage = openSharedMemoryStorage();
   const projectDir = await realpath(await mkdtemp(join(tmpdir(), 'liminal-cluster-')));
   const running: (() => Promise<void>)[] = [];

@@ -1,4 +1,4 @@
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
@@ -19,7 +19,7 @@ test.each([
     ]);
     const model = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
     const servers = await startServers(() =>
-      createModelProviders({ servers: model, tools: [loudEcho] }),
+      createModelDrivers({ servers: model, tools: [loudEcho] }),
     );
     const [first, second, third] = [
       await servers.start(),

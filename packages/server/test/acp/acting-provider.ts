@@ -1,5 +1,5 @@
 import { setImmediate as others } from 'node:timers/promises';
-import { type AgentSession, DriverProvider, type SessionOpening } from '@liminal/agents';
+import type { AgentDriver, AgentSession, SessionOpening } from '@liminal/agents';
 import type { ApprovalAnswer, ContentBlock, EventPayload, Form } from '@liminal/protocol';
 
 /** One step of a script: an event, or a question. A question must be answered before the next step. */
@@ -27,23 +27,19 @@ export interface Script {
 }
 
 /** An agent that plays a script in each turn. The script was registered for the text of the turn's message. */
-export class ActingProvider extends DriverProvider {
+export class ActingProvider implements AgentDriver {
+  readonly cliType = 'actor';
+  readonly name = 'Actor';
   readonly scripts = new Map<string, Script>();
   /** For each message, the turn that the message started. */
   readonly turns = new Map<string, string>();
 
-  constructor() {
-    super({
-      cliType: 'actor',
-      name: 'Actor',
-      describe: async () => {
-        return { cliType: 'actor', name: 'Actor', description: 'Acts a script.', available: true };
-      },
-      open: async (opening) => this.#open(opening),
-    });
+  async describe() {
+    const { cliType, name } = this;
+    return { cliType, name, description: 'Acts a script.', available: true };
   }
 
-  #open({ output }: SessionOpening): AgentSession {
+  async open({ output }: SessionOpening): Promise<AgentSession> {
     const answers = new Map<string, PromiseWithResolvers<ApprovalAnswer>>();
     const act = async (message: string, turnId: string, blocks: readonly ContentBlock[]) => {
       const say = (payload: EventPayload) =>

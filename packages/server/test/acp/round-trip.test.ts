@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
-import { AcpProvider } from '@liminal/agents/acp';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
 import type {
   ApprovalAnswer,
   ContentBlock,
@@ -57,7 +57,7 @@ class Chain {
     }).listen(path);
     const command = { command: process.execPath, args: ['-e', relay, path] };
     const about = { cliType: 'liminal', name: 'Liminal', description: 'Liminal itself.' };
-    this.#outer = await this.#runtime(new AcpProvider({ ...about, ...command }));
+    this.#outer = await this.#runtime(new AcpDriver({ ...about, ...command }));
     const asked = { cliType: 'liminal', projectDir: this.folder };
     ({ sessionId: this.#sessionId } = await this.#outer.createSession(asked));
     const send = ({ message }: { message: ServerMessage }) => {
@@ -112,7 +112,7 @@ class Chain {
     }
   }
 
-  #runtime(provider: CliProvider): Promise<Runtime> {
+  #runtime(provider: AgentDriver): Promise<Runtime> {
     const providers = new ProviderRegistry();
     providers.register(provider);
     const settings = { cadenceMs: 0 };

@@ -2,16 +2,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
-import { createDemoProvider } from '@liminal/agents/demo';
+import { DemoDriver } from '@liminal/agents/demo';
 import { expect, test } from 'vitest';
 import { stage } from './editor.ts';
 
 function bareModel() {
   const client = new ScriptedClient([repliesWith('One.'), repliesWith('Two.')]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const [provider] = createModelProviders({ servers, tools: [] });
+  const [provider] = createModelDrivers({ servers, tools: [] });
   return { client, provider: provider! };
 }
 
@@ -43,7 +43,7 @@ test('folders are rejected with an error message if they are relative, outside o
   await expect(create('lib')).rejects.toThrow('is not an absolute path');
   await expect(create('/')).rejects.toThrow('lies outside the folders that sessions may work in');
 
-  const demo = await stage({ provide: () => createDemoProvider() });
+  const demo = await stage({ provide: () => new DemoDriver() });
   const other = await demo.editor();
   const { agentCapabilities } = await other.hello();
   expect(agentCapabilities?.sessionCapabilities).not.toHaveProperty('additionalDirectories');

@@ -14,7 +14,7 @@ import {
   type SessionUpdate,
   type Stream,
 } from '@agentclientprotocol/sdk/unstable';
-import { type CliProvider, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
 import { createRuntime, type Runtime, type RuntimeSettings } from '@liminal/runtime';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { makeWorkspace, type Workspace } from '@liminal/testkit';
@@ -25,6 +25,7 @@ import { acpAgent } from '../../src/acp/agent.ts';
 export interface Stage {
   runtime: Runtime;
   workspace: Workspace;
+  providers: ProviderRegistry;
   /** Errors that the ACP agent reported through `onProblem`. */
   problems: unknown[];
   /** Connects another editor. Resolves after its `initialize`. */
@@ -34,7 +35,7 @@ export interface Stage {
 interface StageOptions {
   files?: Record<string, string>;
   settings?: Partial<RuntimeSettings>;
-  provide: (workspace: Workspace) => Promise<CliProvider> | CliProvider;
+  provide: (workspace: Workspace) => Promise<AgentDriver> | AgentDriver;
 }
 
 /** Sets up a runtime and its ACP agent. Both are closed after the test. */
@@ -74,7 +75,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     await made.hello();
     return made;
   };
-  return { runtime, workspace, problems, editor };
+  return { runtime, workspace, providers, problems, editor };
 }
 
 /** Returns both ends of a connection in memory. */

@@ -1,8 +1,8 @@
 /** Tests how agents read and write an editor's buffers through Liminal. The buffers may contain unsaved text. */
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { AcpProvider } from '@liminal/agents/acp';
-import { createModelProviders } from '@liminal/agents/models';
+import { AcpDriver } from '@liminal/agents/acp';
+import { createModelDrivers } from '@liminal/agents/models';
 import { type Act, calls, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { builtInTools } from '@liminal/agents/tools';
 import { acpAgent, type Step } from '@liminal/testkit';
@@ -15,7 +15,7 @@ const fs = { readTextFile: true, writeTextFile: true };
 async function withModel(...acts: Act[]) {
   const model = new ScriptedClient(acts);
   const servers = [{ name: 'openai', title: 'OpenAI', client: model, model: 'one' }];
-  const provide = () => createModelProviders({ servers, tools: builtInTools() })[0]!;
+  const provide = () => createModelDrivers({ servers, tools: builtInTools() })[0]!;
   const made = await stage({ files: { 'a.txt': 'saved\n' }, provide });
   const path = join(made.workspace.projectDir, 'a.txt');
   /** Returns the outputs of the model's calls, as the model received them. */
@@ -147,7 +147,7 @@ test('an ACP agent reads and writes through the editor, or on the disk if no edi
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
   const { editor, workspace } = await stage({
     files: { 'a.txt': 'one\nsaved\n' },
-    provide: () => new AcpProvider({ ...about, command, args, env }),
+    provide: () => new AcpDriver({ ...about, command, args, env }),
   });
   const file = join(workspace.projectDir, 'a.txt');
   const buffers = new Map([[file, 'one\nunsaved\nthree']]);

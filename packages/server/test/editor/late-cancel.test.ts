@@ -1,5 +1,5 @@
 /** Tests an editor that stops a turn only after the turn has ended. */
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { methods } from '@agentclientprotocol/sdk/unstable';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -15,7 +15,7 @@ test('if an editor stops its own turn after this turn has ended, another clientâ
   onTestFinished(() => control.close());
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
   const { editor, runtime } = await stage({
-    provide: () => new AcpProvider({ ...about, command, args, env }),
+    provide: () => new AcpDriver({ ...about, command, args, env }),
   });
   const [zed, other] = [await editor(), await editor()];
   const sessionId = await zed.create();

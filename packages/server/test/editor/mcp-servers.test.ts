@@ -2,11 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { AcpProvider } from '@liminal/agents/acp';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
-import { createCodexProvider } from '@liminal/agents/codex';
-import { createDemoProvider } from '@liminal/agents/demo';
-import { createModelProviders } from '@liminal/agents/models';
+import type { AgentDriver } from '@liminal/agents';
+import { AcpDriver } from '@liminal/agents/acp';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
+import { CodexDriver } from '@liminal/agents/codex';
+import { DemoDriver } from '@liminal/agents/demo';
+import { createModelDrivers } from '@liminal/agents/models';
 import { calls, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import {
   acpAgent,
@@ -45,7 +46,7 @@ async function claude({ home }: Workspace) {
   vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
   onTestFinished(() => void vi.unstubAllEnvs());
   const mcpServers = { greeter: greeter('Configured') };
-  return new ClaudeCodeProvider({ env, mcpServers });
+  return new ClaudeDriver({ env, mcpServers });
 }
 
 async function codex({ home }: Workspace) {
@@ -55,7 +56,7 @@ async function codex({ home }: Workspace) {
   await makeCodexHome(join(home, '.codex'), api.url);
   const inherited = codexEnvironment(home);
   await mkdir(inherited['TMPDIR'] ?? home, { recursive: true });
-  return createCodexProvider({ inherited, mcpServers: { greeter: greeter('Configured') } });
+  return new CodexDriver({ inherited, mcpServers: { greeter: greeter('Configured') } });
 }
 
 function bareModel() {
@@ -65,7 +66,7 @@ function bareModel() {
   ]);
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const mcpServers = { greeter: greeter('Configured') };
-  const [provider] = createModelProviders({ servers, tools: [], mcpServers });
+  const [provider] = createModelDrivers({ servers, tools: [], mcpServers });
   return provider!;
 }
 
@@ -93,7 +94,7 @@ async function scriptedAcp(mcpCapabilities: object) {
   onTestFinished(() => agent.control.close());
   const { command, args, env } = agent;
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
-  const provider = new AcpProvider({ ...about, command, args, env });
+  const provider = new AcpDriver({ ...about, command, args, env });
   return { agent, provider };
 }
 
@@ -117,7 +118,7 @@ test('an ACP agent gets the MCP servers each time a session is opened; when the 
 
 test('a running agent gets changed MCP servers only at its next start, and a notice reports this', async () => {
   const { agent, provider } = await scriptedAcp({});
-  const { editor, runtime } = await stage({ provide: () => provider });
+  const { editor, runtime, providers } = await stage({ provide: () => provider });
   const one = await editor();
   const sessionId = await one.create({ mcpServers: [named('one', 'x')] });
   await one.prompt(sessionId, 'Hello.');
@@ -131,7 +132,7 @@ test('a running agent gets changed MCP servers only at its next start, and a not
     title: expect.stringContaining('were named: “two”.'),
   });
 
-  await provider.killSession(sessionId);
+  await providers.session(provider, sessionId).end();
   await other.prompt(sessionId, 'Hello again.');
   const loaded = await agent.control.until('session/load');
   const servers = loaded.params['mcpServers'] as { name: string }[];
@@ -139,17 +140,17 @@ test('a running agent gets changed MCP servers only at its next start, and a not
   expect((await runtime.info(sessionId)).notices).toBeUndefined();
 });
 
-const capabilities = async (provide: () => ReturnType<typeof createDemoProvider>) => {
+const capabilities = async (provide: () => AgentDriver) => {
   const { editor } = await stage({ provide });
   const { agentCapabilities } = await (await editor()).hello();
   return agentCapabilities?.mcpCapabilities;
 };
 
 test('the MCP transports that each agent supports are reported', async () => {
-  expect(await capabilities(() => new ClaudeCodeProvider())).toEqual({ http: true, sse: true });
-  expect(await capabilities(() => createCodexProvider())).toEqual({ http: true, sse: false });
+  expect(await capabilities(() => new ClaudeDriver())).toEqual({ http: true, sse: true });
+  expect(await capabilities(() => new CodexDriver())).toEqual({ http: true, sse: false });
   expect(await capabilities(bareModel)).toEqual({ http: true, sse: true });
-  expect(await capabilities(() => createDemoProvider())).toEqual({ http: false, sse: false });
+  expect(await capabilities(() => new DemoDriver())).toEqual({ http: false, sse: false });
 });
 
 test('until an ACP agent reports its MCP transports, it is assumed to support all of them', async () => {

@@ -4,14 +4,9 @@ import {
   type SessionConfigOption,
   type SetSessionConfigOptionRequest,
 } from '@agentclientprotocol/sdk/unstable';
-import {
-  type AgentSession,
-  DriverProvider,
-  type SessionOpening,
-  type SessionOutput,
-} from '@liminal/agents';
-import { createDemoProvider } from '@liminal/agents/demo';
-import type { ConfigOption, EventPayload } from '@liminal/protocol';
+import type { AgentDriver, AgentSession, SessionOpening, SessionOutput } from '@liminal/agents';
+import { DemoDriver } from '@liminal/agents/demo';
+import type { AgentInfo, ConfigOption, EventPayload } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Editor, type EditorOptions, stage } from './editor.ts';
@@ -19,28 +14,24 @@ import { type Editor, type EditorOptions, stage } from './editor.ts';
 const choices = ['one', 'two'].map((value) => ({ value, name: value }));
 
 /** An agent whose turns end when the test ends them. */
-class ChoosyProvider extends DriverProvider {
+class ChoosyProvider implements AgentDriver {
+  readonly cliType = 'choosy';
+  readonly name = 'Choosy';
+  readonly prewarms = true;
   readonly outputs = new Map<string, SessionOutput>();
   readonly #turns = new Map<string, string>();
 
-  constructor() {
-    super({
-      cliType: 'choosy',
-      name: 'Choosy',
-      prewarms: true,
-      fork: async () => ({ copies: new Map(), left: new Set() }),
-      describe: async () => ({
-        cliType: 'choosy',
-        name: 'Choosy',
-        description: 'Has a mode.',
-        available: true,
-        mcpTransports: ['http', 'sse'],
-      }),
-      open: async (opening) => this.#open(opening),
-    });
+  async fork() {
+    return { copies: new Map<string, string>(), left: new Set<string>() };
   }
 
-  #open({ sessionId, output }: SessionOpening): AgentSession {
+  async describe(): Promise<AgentInfo> {
+    const { cliType, name } = this;
+    const mcpTransports: AgentInfo['mcpTransports'] = ['http', 'sse'];
+    return { cliType, name, description: 'Has a mode.', available: true, mcpTransports };
+  }
+
+  async open({ sessionId, output }: SessionOpening): Promise<AgentSession> {
     this.outputs.set(sessionId, output);
     const chosen: Record<string, string> = { permissions: 'one', model: 'one' };
     const options = (): ConfigOption[] => [
@@ -109,7 +100,7 @@ async function opened(options?: EditorOptions) {
 }
 
 async function withDemo() {
-  const staged = await stage({ provide: () => createDemoProvider({ speed: 500 }) });
+  const staged = await stage({ provide: () => new DemoDriver({ speed: 500 }) });
   const zed = await staged.editor();
   return { ...staged, zed };
 }

@@ -1,7 +1,7 @@
 /** Tests editors that open a session twice, open it during its turn, or disconnect while they open it. */
 import { rmSync, symlinkSync } from 'node:fs';
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
@@ -11,7 +11,7 @@ const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted 
 async function scripted(script: Parameters<typeof acpAgent>[0]) {
   const { command, args, env, control } = await acpAgent(script);
   onTestFinished(() => control.close());
-  const staged = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  const staged = await stage({ provide: () => new AcpDriver({ ...about, command, args, env }) });
   return { ...staged, control };
 }
 

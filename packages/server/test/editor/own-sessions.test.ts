@@ -1,6 +1,6 @@
 /** Tests which sessions an editor lists, and which turns it stops. */
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
@@ -11,7 +11,7 @@ async function opened() {
   });
   onTestFinished(() => control.close());
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
-  const made = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  const made = await stage({ provide: () => new AcpDriver({ ...about, command, args, env }) });
   return { ...made, control, zed: await made.editor() };
 }
 

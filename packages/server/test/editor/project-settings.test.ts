@@ -1,7 +1,7 @@
 /** Tests that an editor asks its user whether the agent may use the settings of the project folder. */
 import { readdir } from 'node:fs/promises';
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable';
-import { ClaudeCodeProvider } from '@liminal/agents/claude-code';
+import { ClaudeDriver } from '@liminal/agents/claude-code';
 import { claudeEnvironment, reply, startMessagesApi } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stage } from './editor.ts';
@@ -24,7 +24,7 @@ test.each([
       provide: ({ home }) => {
         const env = claudeEnvironment(home, api.url);
         vi.stubEnv('CLAUDE_CONFIG_DIR', env['CLAUDE_CONFIG_DIR']);
-        return new ClaudeCodeProvider({ env });
+        return new ClaudeDriver({ env });
       },
     });
     const asked: RequestPermissionRequest[] = [];

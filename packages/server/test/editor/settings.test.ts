@@ -1,4 +1,4 @@
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { AttachedSession } from '../../src/acp/attached-session.ts';
@@ -10,7 +10,7 @@ test('if an agent has no settings, a new session is ready as soon as the agent h
   const { command, args, env, control } = scripted;
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
   const { editor } = await stage({
-    provide: () => new AcpProvider({ ...about, command, args, env }),
+    provide: () => new AcpDriver({ ...about, command, args, env }),
   });
   const zed = await editor();
   const created = zed.create();

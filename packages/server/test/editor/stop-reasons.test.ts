@@ -1,7 +1,7 @@
 /** Turns that something other than the agent ended, and the response that the editor gets to its prompt. */
 import { isDeepStrictEqual } from 'node:util';
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import type { RuntimeSettings } from '@liminal/runtime';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,7 +13,7 @@ async function waiting(settings?: Partial<RuntimeSettings>) {
   onTestFinished(() => scripted.control.close());
   const { command, args, env } = scripted;
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
-  const provide = () => new AcpProvider({ ...about, command, args, env });
+  const provide = () => new AcpDriver({ ...about, command, args, env });
   const { runtime, editor } = await stage({ provide, ...(settings && { settings }) });
   const zed = await editor();
   const sessionId = await zed.create();
@@ -52,7 +52,7 @@ test('if a person stops a turn, the queue pauses, and editors get a notice and a
   onTestFinished(() => scripted.control.close());
   const { command, args, env } = scripted;
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
-  const provide = () => new AcpProvider({ ...about, command, args, env });
+  const provide = () => new AcpDriver({ ...about, command, args, env });
   const { runtime, editor } = await stage({ provide });
   const zed = await editor({ capabilities: { session: { notices: {} } } });
   const sessionId = await zed.create();

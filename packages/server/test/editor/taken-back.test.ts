@@ -1,4 +1,4 @@
-import { createModelProviders } from '@liminal/agents/models';
+import { createModelDrivers } from '@liminal/agents/models';
 import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { stage } from './editor.ts';
@@ -7,7 +7,7 @@ test('an editor that loads a session does not get turns that were taken back, an
   const client = new ScriptedClient(['A1', 'A2', 'A3'].map((text) => repliesWith(text)));
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
   const { editor, runtime } = await stage({
-    provide: () => createModelProviders({ servers, tools: [] })[0]!,
+    provide: () => createModelDrivers({ servers, tools: [] })[0]!,
   });
   const zed = await editor();
   const sessionId = await zed.create();

@@ -1,6 +1,6 @@
 /** Tests programs that an ACP agent runs in the editor that sent the prompt. */
 import { methods } from '@agentclientprotocol/sdk/unstable';
-import { AcpProvider } from '@liminal/agents/acp';
+import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent, type Step } from '@liminal/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { type EditorOptions, stage } from './editor.ts';
@@ -22,7 +22,7 @@ async function withAgent(played = steps) {
   onTestFinished(() => scripted.control.close());
   const { command, args, env, control } = scripted;
   const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
-  const made = await stage({ provide: () => new AcpProvider({ ...about, command, args, env }) });
+  const made = await stage({ provide: () => new AcpDriver({ ...about, command, args, env }) });
   const answerOf = (id: string) => control.until((one) => one.id === id && !one.method);
   return { ...made, answerOf };
 }

@@ -102,7 +102,7 @@ const edits: Step[] = [
   { say: 'The greeting is warmer now.' },
 ];
 
-/** Answers each of `contractPrompts`. */
+/** The script, which answers each of `contractPrompts`. */
 export const contractScript: AgentScript = {
   session: {
     modes: {

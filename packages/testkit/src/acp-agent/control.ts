@@ -104,7 +104,7 @@ export class AcpAgentControl {
     });
   }
 
-  /** Ends the remaining processes and the programs that they started, and deletes their sessions. */
+  /** Ends the processes that are still running and the programs that they have started, and deletes their sessions. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.processes.map((one) => one.crash()));
@@ -156,7 +156,10 @@ export class AcpAgentControl {
   }
 }
 
-/** Whether a program of an agent of this folder still has the pid. The system uses pids again. */
+/**
+ * Whether a program of an agent of this folder still has the pid. A pid alone does not prove this, because the system
+ * reuses pids.
+ */
 function isChild(pid: number, folder: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SCRIPTED_AGENT=${folder}\0`);

@@ -58,7 +58,7 @@ const Step = z.union([
   z.strictObject({ think: z.string() }),
   /** Sends a `session/update` with this body. `sessionId` selects another session than the turn's session. */
   z.strictObject({ update: loose, sessionId: z.unknown().optional() }),
-  /** Sends any JSON as a line. */
+  /** Sends any JSON value as a line. */
   z.strictObject({ message: z.unknown() }),
   /** Sends any text as a line. `end` is the end of the line, by default a line feed. */
   z.strictObject({ raw: z.string(), end: z.string().optional() }),
@@ -132,7 +132,7 @@ const CancelReply = z.enum([
   'error',
   /** The turn stops, and its prompt gets no reply. */
   'never',
-  /** The turn continues as if it was not cancelled. */
+  /** The turn continues as if it had not been cancelled. */
   'ignore',
 ]);
 
@@ -161,7 +161,7 @@ const StoredSession = z.strictObject({
 export type StoredSession = z.infer<typeof StoredSession>;
 
 export const AgentScript = z.strictObject({
-  /** Replaces keys of the default result of `initialize`. */
+  /** Values that replace keys of the default result of `initialize`. */
   initialize: loose.optional(),
   /** Further fields in the results of `session/new`, `load` and `resume`: `modes`, `configOptions`, `_meta`, … */
   session: loose.optional(),

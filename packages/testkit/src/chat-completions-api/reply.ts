@@ -55,7 +55,7 @@ export interface TokenUsage {
   output: number;
 }
 
-/** How the stream is written. */
+/** How the stream of an answer is written. */
 export interface Manner {
   /** The chunk that contains the usage: the last chunk if the request asks for usage (OpenAI), each chunk, or none. */
   usagePlace?: 'asked' | 'each' | 'never';

@@ -122,7 +122,7 @@ test('a call can be sent in one piece, with an object as arguments, without an i
   ]);
 });
 
-test('the pieces of interleaved calls alternate', async () => {
+test('if calls are interleaved, their pieces alternate', async () => {
   await start([answer(interleaved(call('a', 'xy', { chunk: 1 }), call('b', 'z')))]);
   const seen = pieces(await played()) as { index?: number; arguments: string }[];
   expect(seen.map((piece) => `${piece.index}${piece.arguments}`)).toEqual([

@@ -36,7 +36,7 @@ export interface RecordedCase {
 export interface Host {
   /** The gate in the script, which the host opens. */
   readonly gate: Gate;
-  /** Sends a user message and returns without waiting. */
+  /** Sends a user message, and returns without waiting for the answer. */
   send(text: string): void;
   /** Resolves with the next message that `matches` and that no earlier call has returned. */
   until(matches: (message: SDKMessage) => boolean): Promise<SDKMessage>;

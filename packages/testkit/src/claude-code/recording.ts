@@ -17,7 +17,7 @@ const RecordedEntry = z.union([
   z.object({ sdk: z.looseObject({ type: z.string() }) }),
 ]);
 
-/** One run of the real Claude Code: every message of its SDK, and the host's actions between them. */
+/** One run of the real Claude Code: every message of its SDK, and between the messages the host's actions. */
 export const ClaudeRecording = z.object({
   name: z.string(),
   about: z.string(),

@@ -28,7 +28,7 @@ export interface GeminiRequest {
   prompt: string;
 }
 
-/** A part in the API's format, or an incident between two parts. */
+/** A part of an answer in the API's format, or an incident between two parts. */
 export type GeminiPart = Record<string, unknown> | StreamIncident;
 
 export interface GeminiReply {

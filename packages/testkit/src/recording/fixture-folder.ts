@@ -13,7 +13,9 @@ export class FixtureFolder<T extends Recording> {
   readonly #folder: string;
   readonly #parse: (json: unknown) => T;
 
-  /** @param parse - The schema's parse function. */
+  /**
+   * @param parse - The parse function of the recordings' schema.
+   */
   constructor(folder: URL, parse: (json: unknown) => T) {
     this.#folder = fileURLToPath(folder);
     this.#parse = parse;

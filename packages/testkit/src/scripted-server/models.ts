@@ -6,7 +6,7 @@ export type ScriptedModels = readonly (string | Record<string, unknown>)[];
 
 export const defaultModels: ScriptedModels = ['scripted-model', 'scripted-model-mini'];
 
-/** Answers `GET /v1/models` in OpenAI's format. */
+/** Replies to `GET /v1/models` in OpenAI's format. */
 export function sendModels(response: ServerResponse, models: ScriptedModels): void {
   const data = models.map((model) =>
     typeof model === 'string'

@@ -31,7 +31,7 @@ export const cut: Cut = { type: 'cut' };
 
 export const pause = (ms: number): Pause => ({ type: 'pause', ms });
 
-/** Thrown to stop playing a reply whose connection the script has ended. */
+/** Thrown to end the playing of a reply when the script has ended the reply's connection. */
 export class ConnectionCut extends Error {}
 
 const cutAfterMs = 100;

@@ -34,7 +34,7 @@ async function connect(script: AgentScript) {
   return { agent, control, updates };
 }
 
-test('the SDK’s client plays a whole session, and loads it', async () => {
+test('the SDK’s client plays a whole session, and then loads it', async () => {
   const { agent, updates } = await connect(contractScript);
   const { sessionId, modes } = await agent.request(methods.agent.session.new, {
     cwd: '/',

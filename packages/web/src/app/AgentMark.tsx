@@ -7,7 +7,7 @@ interface AgentMarkProps {
   isNamed?: boolean;
 }
 
-/** The sign of an agent type: a logo for types that Liminal knows, two letters for others. */
+/** The sign of an agent type: a logo for types that Liminal knows, two letters for any other type. */
 export function AgentMark({ cliType, isNamed = false }: AgentMarkProps) {
   const name = useAgentName(cliType);
   const Sign = Object.hasOwn(signs, cliType) ? signs[cliType] : undefined;
@@ -62,7 +62,7 @@ function Letters({ name }: { name: string }) {
   );
 }
 
-/** The first letters of the name's first two words, or the first two letters of a single word. */
+/** Returns the first letters of the name's first two words, or the first two letters of a single word. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? [];
   const [first = '', second = ''] = words;

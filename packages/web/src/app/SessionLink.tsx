@@ -4,7 +4,7 @@ import { toAddress } from './tab-state.ts';
 
 interface SessionLinkProps extends ComponentProps<'a'> {
   sessionId: string;
-  /** The id of the item to scroll to. */
+  /** The id of the item to which the link scrolls. */
   itemId?: string | undefined;
   /** The search query that found the item. */
   query?: string | undefined;

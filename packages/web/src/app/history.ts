@@ -27,14 +27,15 @@ window.addEventListener('popstate', () => {
 // After the page is loaded again, no layers are open, although the history entry may count some.
 settleSoon();
 
-/** Shows an address: pathname and hash. */
+/** Shows an address, which consists of pathname and hash. */
 export function goToAddress(next: string): void {
   address = next;
   settleSoon();
 }
 
 /**
- * Calls `listener` when a person goes back or forward to another address. Returns a function that removes the listener.
+ * Calls `listener` when a person moves back or forward to another address. Returns a function that removes the
+ * listener.
  */
 export function listenToAddress(listener: () => void): () => void {
   onAddress = listener;
@@ -92,7 +93,7 @@ function settle(): void {
   }
 }
 
-/** The number of open layers that is stored in the current history entry. */
+/** Returns the number of open layers that is stored in the current history entry. */
 function layersOfEntry(): number {
   const state: unknown = history.state;
   const isLayer = typeof state === 'object' && state !== null && 'layers' in state;

@@ -16,7 +16,7 @@ import {
 } from './tab-state.ts';
 
 export interface Navigation extends TabState {
-  /** Shows a session in a tab that stays. */
+  /** Shows a session in a tab that stays open when another session is previewed. */
   open: (sessionId: string) => void;
   /** Previews a session. If `itemId` is given, scrolls to that item and highlights the words of `query` in it. */
   show: (sessionId: string, itemId?: string, query?: string) => void;

@@ -22,7 +22,7 @@ it('a session opens in a new tab, or in its existing tab if it has one', () => {
   expect(openTab(three, 'a')).toEqual({ tabs: ['a', 'b', 'c'], active: 'a' });
 });
 
-it('a previewed session replaces the last preview', () => {
+it('a previewed session replaces the session that was previewed before', () => {
   expect(previewTab(three, 'd')).toEqual({
     ...three,
     tabs: [...three.tabs, 'd'],
@@ -62,7 +62,7 @@ it('closeOthers closes all tabs except the given tab', () => {
   expect(closeOthers(three, 'unknown')).toBe(three);
 });
 
-it('a tab can be moved to the place of another tab', () => {
+it('a tab can be moved to the position of another tab', () => {
   expect(moveTab(three, 'a', 'c').tabs).toEqual(['b', 'c', 'a']);
   expect(moveTab(three, 'c', 'a').tabs).toEqual(['c', 'a', 'b']);
   expect(moveTab(three, 'a', 'unknown')).toBe(three);

@@ -1,4 +1,4 @@
-/** Whether keys pressed in this element type text. */
+/** Whether a key that is pressed in this element types text. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);

@@ -16,7 +16,7 @@ export interface Shortcuts {
   compose: () => void;
 }
 
-/** The keys that work everywhere, except while a dialog is open. */
+/** Handles the keys that work everywhere, except while a dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

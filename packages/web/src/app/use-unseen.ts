@@ -38,8 +38,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * Records which sessions finished their work while they were not shown. `isKnown` says whether the list of sessions
- * is loaded.
+ * Records which sessions finished their work while they were not shown. `isKnown` tells whether the list of sessions is
+ * loaded.
  */
 export function useUnseenSessions(
   projects: Projects,
@@ -73,7 +73,7 @@ export function useIsUnseen(sessionId: string): boolean {
   return useSyncExternalStore(subscribe, () => seenState().unseen.includes(sessionId));
 }
 
-/** The number of unseen sessions. */
+/** Returns the number of unseen sessions. */
 export function useUnseenCount(): number {
   return useSyncExternalStore(subscribe, () => seenState().unseen.length);
 }

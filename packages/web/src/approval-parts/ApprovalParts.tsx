@@ -29,7 +29,7 @@ interface PartContext {
   form: ReactNode;
 }
 
-/** Shows the whole content of a part, by its kind. */
+/** The components that show the whole content of a part, by the part's kind. */
 const partRenderers: {
   [K in PartKind]: (content: PartContent[K], around: PartContext) => ReactNode;
 } = {
@@ -167,7 +167,7 @@ function Value({ of }: { of: unknown }) {
   return <LongText text={typeof of === 'string' ? of : JSON.stringify(of, null, 2)} mustShowAll />;
 }
 
-/** Shows the call's earlier values; the other parts show the values in the request. */
+/** Shows the call's earlier values. The other parts of the request show the values that are requested now. */
 function EarlierCall({
   earlier,
   folder,

@@ -62,7 +62,7 @@ describe('the parts of a request', () => {
       ['run_in_background', true, 'In the background'],
       ['constructor', 1],
     ]);
-    // Another tool's argument keeps the name that the tool gave it.
+    // The argument of another tool keeps the name that this tool gave it.
     const other = { toolName: 'Note', kind: 'other', toolArguments: { description: 'x' } } as const;
     expect(partsOf(other)['arguments']).toEqual([['description', 'x']]);
   });

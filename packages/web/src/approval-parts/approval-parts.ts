@@ -29,7 +29,7 @@ export const partKinds = [
 ] as const;
 export type PartKind = (typeof partKinds)[number];
 
-/** The content of each kind of part. */
+/** The content of each part, by the part's kind. */
 export interface PartContent {
   /** Who asks, if another than the agent itself asks. */
   askedBy: string;
@@ -64,7 +64,7 @@ function askedCall({ approval, call }: WaitingRequest): ShownCall | undefined {
 /** The length of the longest title that fits into a line, in characters. */
 export const oneLine = 60;
 
-/** The line above a request that asks a question. */
+/** The line above a request if the request asks a question. */
 export const question = 'Question';
 
 /** Returns the line above a request. */
@@ -184,7 +184,9 @@ const commandArguments: Partial<Record<string, string>> = {
   run_in_background: 'In the background',
 };
 
-/** Names of arguments that are shown as a change: the change's file, its whole text, its old or new text, its diff. */
+/**
+ * Matches the names of arguments that a change already shows: its file, its whole text, its old or new text, its diff.
+ */
 const fileName = /^(?:path|file_?path|notebook_path|file)$/i;
 const wholeName = /^(?:content|file_text|new_?source)$/i;
 const pieceName = /^(old|new)_?(?:string|text)$/i;

@@ -4,8 +4,8 @@ import { hasHidden } from '@liminal/protocol';
 const longest = 20_000;
 
 /**
- * Markdown syntax that can hide a part of the text: links and images (their addresses), definitions, footnotes, HTML
- * and its comments, entities, formulas, code and tables (folded, or wider than the page).
+ * Matches Markdown syntax that can hide a part of the text: links and images (their addresses), definitions, footnotes,
+ * HTML and its comments, entities, formulas, code and tables (folded, or wider than the page).
  */
 const hiding = [
   /\]\s*[([:]/,

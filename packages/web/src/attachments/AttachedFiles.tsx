@@ -18,7 +18,7 @@ interface AttachedFilesProps {
   onRemove: () => void;
 }
 
-/** The draft's attachments, each with its name, size, state and a button to remove it. */
+/** Lists the draft's attachments, each with its name, size and state, and a button that removes it. */
 export function AttachedFiles({ attachments, sendsWhenReady, onRemove }: AttachedFilesProps) {
   const { list, incoming, retry } = attachments;
   const remove = (one: Attachment | Incoming): void => {

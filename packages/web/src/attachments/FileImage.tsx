@@ -12,7 +12,7 @@ export type ImageBlock = Extract<ContentBlock, { type: 'image' }>;
 
 interface FileImageProps {
   block: ImageBlock;
-  /** Sets a fixed size, so that nothing moves when the image arrives. */
+  /** A class that sets a fixed size, so that nothing moves when the image arrives. */
   className?: string | undefined;
 }
 

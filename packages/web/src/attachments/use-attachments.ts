@@ -37,7 +37,7 @@ export interface Attachments {
   remove: (attachment: Attachment | Incoming) => void;
   /** Tries to upload a file again. */
   retry: (attachment: Attachment) => void;
-  /** Removes all attachments and returns their blocks, for sending. */
+  /** Removes all attachments, and returns their blocks, which can then be sent. */
   take: () => readonly ContentBlock[];
 }
 

@@ -5,7 +5,7 @@ import type { Completion } from './use-completion.ts';
 interface CompletionMenuProps<T> {
   completion: Completion<T>;
   name: string;
-  /** Returns an option's content, and its React key. */
+  /** Returns the content and the React key of an option. */
   show: (match: T) => { key: string; content: ReactNode };
   /** A note below the options, or in place of the options if there are none. */
   note?: ReactNode;

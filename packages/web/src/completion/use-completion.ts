@@ -7,7 +7,7 @@ export type PickedBy = 'press' | 'Enter' | 'Tab';
 export interface Completion<T> {
   /** The list's element id. The ids of the options end with `-0`, `-1` … */
   id: string;
-  /** Whether there is something to show, and Escape has not closed the menu. */
+  /** Whether the menu has content and was not closed with Escape. */
   isOpen: boolean;
   matches: readonly T[];
   /** The index of the selected match. */
@@ -24,7 +24,7 @@ interface CompletionOptions<T> {
    * typed.
    */
   typed: string | number | undefined;
-  /** Whether there is a note to show beside the matches. */
+  /** Whether there is a note that is shown beside the matches. */
   hasNote?: boolean;
   onPick: (match: T, chosen: PickedBy) => void;
   /** Whether a match is already typed completely, so that Enter sends the message instead of taking the match. */

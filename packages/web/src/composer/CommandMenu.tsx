@@ -3,7 +3,7 @@ import { CompletionMenu } from '../completion/CompletionMenu.tsx';
 import type { Completion } from '../completion/use-completion.ts';
 import css from './CommandMenu.module.css';
 
-/** The slash commands that match the typed text. */
+/** Lists the slash commands that match the typed text. */
 export function CommandMenu({ completion }: { completion: Completion<AgentCommand> }) {
   return (
     <CompletionMenu

@@ -43,8 +43,8 @@ interface ComposerProps {
   info: SessionInfo | undefined;
   agentName: string;
   /**
-   * Puts an earlier message into the field, to be edited and sent again. Returns false if there is no earlier
-   * message.
+   * Puts an earlier message into the field, where the person can edit it and send it again. Returns false if there is
+   * no earlier message.
    */
   onRecall: Recall;
   /** Asks the person whether to take the last message back. */
@@ -203,7 +203,7 @@ function addFiles(attachments: Attachments, files: Parameters<Attachments['add']
   giveFocusBack();
 }
 
-/** Text for screen readers only. */
+/** Shows text for screen readers only. */
 function Spoken({ text }: { text: string }) {
   return (
     <span className={spoken.only} role="status">

@@ -13,11 +13,11 @@ interface ConfigSelectsProps {
   options: readonly ConfigOption[];
   /** The width of the bar. */
   width: BarWidth;
-  /** Whether the bar also has the buttons for a running turn. */
+  /** Whether the bar also contains the buttons for a running turn. */
   isBusy: boolean;
   /** Whether the agent reported these options before the server was restarted. */
   isLastKnown: boolean;
-  /** Resolves once the value is set, or its failure is shown. */
+  /** Resolves when the value is set, or when its failure is shown. */
   onChange: (id: string, value: string) => Promise<void>;
 }
 

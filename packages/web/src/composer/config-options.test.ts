@@ -78,7 +78,7 @@ it('an option that only one agent has is shown with its name, and a model withou
   expect(isSelfExplanatory(option(['a']))).toBe(false);
 });
 
-it('Shift+Tab changes Codex’s plan mode, or else the option with the category `mode`, and skips modes that never ask', () => {
+it('Shift+Tab changes Codex’s plan mode, or, without one, the option with the category `mode`, and skips modes in which the agent never asks', () => {
   const approvals = option(['read-only', 'auto', 'full-access'], { id: 'm', category: 'mode' });
   const plan = option(['default', 'plan'], { id: 'collaboration_mode' });
   expect(cycledMode([approvals, plan])?.id).toBe('collaboration_mode');

@@ -12,7 +12,7 @@ import { labelOf } from '../words/label.ts';
 
 interface DiffViewProps extends Omit<DiffLinesProps, 'diff'> {
   diff: FileDiff;
-  /** Whether to show the file's name. */
+  /** Whether the file's name is shown. */
   named: boolean;
 }
 

@@ -5,7 +5,10 @@ import type { ChangedFile, DiffHunk, FileDiff } from '@liminal/protocol';
 export interface DiffLine {
   kind: 'added' | 'removed' | 'same' | 'gap';
   text: string;
-  /** The line's number, from 1, in the old and in the new compared text; absent on the side that lacks the line. */
+  /**
+   * The line's number, from 1, in the compared text before (`oldLine`) and after the change (`newLine`); absent for the
+   * text that does not contain the line.
+   */
   oldLine?: number;
   newLine?: number;
   /** The line's number in the file, if it is known: in the new file, or, for a removed line, in the old file. */

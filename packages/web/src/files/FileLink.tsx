@@ -11,8 +11,8 @@ interface FileLinkProps {
 }
 
 /**
- * A link that opens a file beside the conversation. The link has no web address, because an address would lead out of
- * the app.
+ * A link that opens a file beside the conversation. The link has no web address, because an address would lead away
+ * from the app.
  */
 export function FileLink({ target, children }: FileLinkProps) {
   const files = useSessionFiles();

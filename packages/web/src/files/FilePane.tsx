@@ -54,7 +54,7 @@ function SidePane({ title, target, onClose, children }: SidePaneProps) {
   useEffect(() => ref.current?.focus(), [target]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // Stop the event, because Escape would also stop the agent or reject its request.
+    // Stop the event, because Escape would otherwise also stop the agent or reject its request.
     event.preventDefault();
     event.stopPropagation();
     onClose();

@@ -44,7 +44,7 @@ export function FilesBeside({ view, children }: FilesBesideProps) {
     }),
     [folder, known, requests, sessionId],
   );
-  // Move the focus only when the pane is gone: while it covers the page, no element behind it can take the focus.
+  // Move the focus only when the pane is gone: while it covers the page, no element behind it can receive the focus.
   useEffect(() => {
     if (target !== undefined || opener.current === null) return;
     if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();

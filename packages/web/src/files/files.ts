@@ -5,7 +5,7 @@ import type { KnownFiles } from './known-files.ts';
 
 /** The files of the active session. */
 export interface SessionFiles {
-  /** The project's folder, once it is known. */
+  /** The project's folder; undefined while it is not known. */
   folder: string | undefined;
   /** Shows a file beside the conversation. */
   open: (target: FileTarget) => void;

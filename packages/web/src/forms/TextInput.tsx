@@ -78,7 +78,7 @@ function inputType(field: TextField | NumberField): string {
   return field.format ? inputTypes[field.format] : 'text';
 }
 
-/** Shows the hidden characters of a field's text, since a field cannot mark them. */
+/** Shows the hidden characters of a field's text, since the field itself cannot mark them. */
 function HiddenIn({ text }: { text: string }) {
   if (!hasHidden(text)) return null;
   return (

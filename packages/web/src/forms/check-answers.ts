@@ -77,7 +77,7 @@ function parseText({ format, isList }: TextField, text: string): FormValue {
   return time === undefined || Number.isNaN(time.getTime()) ? text.trim() : time.toISOString();
 }
 
-/** Converts an ISO 8601 time for a browser's time field: local time, without a zone. */
+/** Converts an ISO 8601 time to the format of a browser's time field: local time, without a zone. */
 function toLocalTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return '';

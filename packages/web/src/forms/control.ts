@@ -1,6 +1,6 @@
 import { type Field, type FieldValue } from '@liminal/protocol';
 
-/** The props of one control of a form. */
+/** The props that every control of a form has. */
 export interface ControlProps<F extends Field> {
   field: F;
   value: FieldValue;

@@ -88,7 +88,7 @@ it('an empty choice and an unknown default select nothing', () => {
   expect(readFields(undefined)).toEqual([]);
 });
 
-it('all answers are shown with the form’s labels, in its order', () => {
+it('all answers are shown with the form’s labels, in the form’s order', () => {
   const content = { extra: 'kept', tags: ['latest', 'next'], registry: 'npm', dryRun: false };
   expect(filledRows(release, content).map(({ title, text }) => [title, text])).toEqual([
     ['Registry', 'npm'],

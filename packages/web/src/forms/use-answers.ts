@@ -23,7 +23,7 @@ export interface FormState {
 
 const none: CheckedForm['problems'] = new Map();
 
-/** A form while it is being filled in. */
+/** Returns the state of a form while it is being filled in. */
 export function useAnswers(form: Form | undefined): FormState {
   const fields = useMemo(() => readFields(form), [form]);
   const [changed, setChanged] = useState<Answers>({});

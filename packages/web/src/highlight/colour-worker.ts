@@ -5,7 +5,7 @@ import { highlight } from './highlighter.ts';
 export interface ColourTask {
   id: number;
   code: string;
-  /** Any name that the language has. */
+  /** The language, by any of its names. */
   language: string;
 }
 

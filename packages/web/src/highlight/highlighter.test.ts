@@ -24,7 +24,7 @@ it.each([
   ['CMakeLists.txt', 'cmake'],
   ['notes.txt', undefined],
   ['LICENSE', undefined],
-])('the name of %s identifies the language %s', (path, language) => {
+])('the file name %s identifies the language %s', (path, language) => {
   expect(findLanguage(languageOfFile(path))?.id).toBe(language);
 });
 
@@ -54,7 +54,7 @@ it('even on a slow machine, the first line in a language gets the same colours a
   expect(pieces(0)).toEqual(pieces(1));
 });
 
-/** WCAG 2: relative luminance. */
+/** Returns the relative luminance of WCAG 2. */
 function luminance(hex: string): number {
   const [r, g, b] = [1, 3, 5]
     .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)

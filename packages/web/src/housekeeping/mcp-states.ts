@@ -1,6 +1,6 @@
 import type { McpServerState } from '@liminal/protocol';
 
-/** The states of an MCP server, in words for people. */
+/** The states of an MCP server, as people read them. */
 export const mcpStates: Readonly<Record<McpServerState['state'], string>> = {
   connected: 'Connected',
   starting: 'Starting',

@@ -81,7 +81,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     expect(names.filter((name) => contrast(token(name, theme), ground) < 4.5)).toEqual([]);
   });
 
-  it('controls have a visible border', () => {
+  it('the borders of controls are visible', () => {
     for (const name of ['accent', 'warning', 'danger']) {
       expect(contrast(token(name, theme), token('page', theme))).toBeGreaterThanOrEqual(3);
     }

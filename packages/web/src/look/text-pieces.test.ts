@@ -36,7 +36,7 @@ it('joining the pieces gives the text, no piece is too long, and no character is
   );
 });
 
-it('spans are cut like their text, and keep their properties', () => {
+it('spans are cut at the same places as their text, and keep their properties', () => {
   const spans = fc.array(fc.record({ text: fc.string({ unit, minLength: 1 }), style: fc.nat(3) }), {
     maxLength: 300,
   });

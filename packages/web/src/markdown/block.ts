@@ -1,4 +1,4 @@
-/** A definition of a link or a footnote. */
+/** The definition of a link or a footnote. */
 export interface Definition {
   /** The normalized label; it begins with `^` for a footnote. */
   label: string;

@@ -24,7 +24,7 @@ let last: Promise<unknown> = Promise.resolve();
  */
 export async function drawDiagram(code: string, isDark: boolean): Promise<string> {
   if (code.length > limits.characters || code.split('\n').length > limits.lines) {
-    throw new Error('The diagram is too long to be drawn.');
+    throw new Error('The diagram is too long to draw.');
   }
   // Diagrams are drawn one after another, because Mermaid's settings are global, and each diagram has its own time
   // limit.

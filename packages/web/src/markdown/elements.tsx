@@ -52,7 +52,7 @@ export const components: Components = {
   ),
 };
 
-/** Whether the content is inside a link, so that it cannot contain links. */
+/** Whether the content is inside a link. A link cannot contain another link. */
 const InLink = createContext(false);
 
 function MarkdownLink({ href, children }: { href: string; children: ReactNode }) {

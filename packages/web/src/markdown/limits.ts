@@ -112,7 +112,7 @@ function tabsIn(text: string): number {
 function columnsBetween(head: string, rule: string): number {
   if (!rule.includes('|') || !tableRule.test(rule.replaceAll(/[ \t]/g, ''))) return 0;
   const columns = columnsOf(rule);
-  // A table's head must have as many cells as its rule.
+  // A line is a table's head only if it has as many cells as the rule.
   return columns === columnsOf(head) ? columns : 0;
 }
 

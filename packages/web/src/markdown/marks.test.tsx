@@ -33,7 +33,7 @@ it('emphasis and strikethrough beside full-width punctuation are rendered', () =
   expect(texts(draw('这是~~（旧的）~~新的。'), 'del')).toEqual(['（旧的）']);
 });
 
-it('an unfinished mark is rendered as complete while the message grows', () => {
+it('while the message grows, unfinished formatting is rendered as if it were complete', () => {
   expect(texts(draw('これは**「重要」', true), 'strong')).toEqual(['「重要」']);
 });
 
@@ -60,7 +60,7 @@ it('a link to a Windows path shows the path', () => {
   expect(html).toContain('title="D:/work/b.ts"');
 });
 
-it('code with a path inside a link does not become a link itself', () => {
+it('if a link contains code with a path, this code does not become a link of its own', () => {
   const known = new KnownFiles();
   known.addItems([tool('c', { locations: [{ path: '/code/src/a.ts' }] })]);
   const files = {

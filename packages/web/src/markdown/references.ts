@@ -49,7 +49,7 @@ function normalized(label: string): string {
 /** A footnote of a message. */
 export interface Footnote {
   label: string;
-  /** The footnote's number, counted from 1 in the order of first use. */
+  /** The footnote's number, counted from 1 in the order in which footnotes are first used. */
   number: number;
   /** The Markdown of the definition. */
   source: string;

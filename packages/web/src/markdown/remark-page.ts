@@ -11,7 +11,7 @@ export function remarkPage() {
   return (tree: Root, file: { toString: () => string }) => change(tree, file.toString());
 }
 
-/** Replaces the tree with the content of its last footnote definition. */
+/** Replaces the tree by the content of its last footnote definition. */
 export function remarkNote() {
   return (tree: Root) => {
     const note = tree.children.findLast((node) => node.type === 'footnoteDefinition');

@@ -7,7 +7,7 @@ function blocksOf(text: string) {
   return splitBlocks(text, emptySplit).blocks;
 }
 
-/** Pieces of Markdown that mean something else when they are joined to other pieces. */
+/** Pieces of Markdown whose meaning changes when they are joined to other pieces. */
 const piece = fc.constantFrom(
   'word ',
   '\n',

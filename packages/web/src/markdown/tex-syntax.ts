@@ -31,7 +31,7 @@ function isWordCode(code: Code): boolean {
   return code !== null && code > 0 && /[\p{L}\p{N}]/u.test(String.fromCodePoint(code));
 }
 
-/** Reads `$…$`. Money and shell variables are not formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
+/** Reads `$…$`. Prices and shell variables are not formulas: "$5 and $6", "$HOME/$USER", "between $5 or 6$". */
 const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   const before = this.previous;
   let content = '';
@@ -66,7 +66,7 @@ const tokenizeDollar: Tokenizer = function tokenizeDollar(effects, ok, nok) {
   return start;
 };
 
-/** `\(…\)` and, within a line of text, `\[…\]`. Escaped brackets alone are not formulas. */
+/** Reads `\(…\)` and, within a line of text, `\[…\]`. Escaped brackets alone are not formulas. */
 const tokenizeBracket: Tokenizer = function tokenizeBracket(effects, ok, nok) {
   let closer = 0;
   let content = '';

@@ -36,7 +36,7 @@ test('a chosen path replaces the whole mention; after a lone @, it replaces only
   expect(at('See @|word')).toEqual({ query: '', replaces: '@' });
 });
 
-test('a long text is not searched again with each letter', () => {
+test('after each typed letter, a long text is not searched again from its start', () => {
   expect(mentionAt(`@${'a'.repeat(1_000)}`, 1_001)).toBeUndefined();
   expect(mentionAt(`${'x'.repeat(10_000)} @a`, 10_003)).toMatchObject({ query: 'a' });
   expect(mentionAt(`${'x'.repeat(10_000)}@a`, 10_002)).toBeUndefined();

@@ -16,7 +16,7 @@ interface MentionsOptions {
 
 export interface Mentions {
   completion: Completion<FoundFile>;
-  /** The newest result; undefined until the first response. */
+  /** The newest result of a search; undefined until the first response. */
   found: FoundFiles | undefined;
   /** Must be called whenever the field's text changes or its caret moves. */
   onInput: (event: SyntheticEvent<HTMLTextAreaElement>) => void;

@@ -91,7 +91,7 @@ export function FolderField({ value, onChange, recent }: FolderFieldProps) {
   );
 }
 
-/** Whether the text is the folder's full path, which may begin with the home folder: `~/code`. */
+/** Whether the typed text is the folder's full path. The text may begin with `~`, as in `~/code`. */
 function isWritten(path: string, text: string): boolean {
   const written = text.replace(/\/$/, '');
   return path === written || (written.startsWith('~/') && path.endsWith(written.slice(1)));

@@ -95,7 +95,7 @@ function Replay({ recording }: { recording: Recording }) {
 /** The longest time that one slice of folding takes, in ms: half a frame, so that the page stays responsive. */
 const slice = 8;
 
-/** Folds the whole recording in slices while the page is shown. */
+/** Returns a player that folds the whole recording in slices while the page is shown. */
 function usePlayer(recording: Recording): Player {
   const player = useMemo(() => new Player(recording), [recording]);
   useEffect(() => {

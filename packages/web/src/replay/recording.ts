@@ -17,7 +17,7 @@ import {
   type UpsertFoldState,
 } from '@liminal/protocol';
 
-/** A turn of the file. */
+/** One turn of the file, with its run. */
 export interface RecordedRun {
   run: Response;
   /** Whether the file contained no events of the run. The events are then made from the finished turn. */

@@ -34,7 +34,7 @@ it.each([
     'nothing is found in a text that is longer than that',
     'nothing is found in a text that is longer than that',
   ],
-])('the shown line of %j begins shortly before the match', (snippet, line) => {
+])('the line that is shown for %j begins shortly before the match', (snippet, line) => {
   const pieces = fromFirst(markWords(snippet, 'needle'));
   expect(pieces.map(({ text, found }) => (found ? `[${text}]` : text)).join('')).toBe(line);
 });

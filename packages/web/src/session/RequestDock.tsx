@@ -113,7 +113,7 @@ export function RequestDock(props: RequestDockProps) {
 interface DockedProps {
   request: WaitingRequest;
   folder: string | undefined;
-  /** The request's index, from 0, and the number of requests. */
+  /** The request's index, from 0, and the number of requests that wait. */
   place: { index: number; count: number };
   onStep: (step: 1 | -1) => void;
   actions: Pick<

@@ -20,7 +20,7 @@ const sessionCommands = [
   'work',
 ] as const;
 
-/** An action on the session, or the dialog for it. */
+/** The name of an action on the session, or of a dialog about the session. */
 export type SessionCommand = (typeof sessionCommands)[number];
 
 export const isSessionCommand = (command: PageCommand): command is SessionCommand =>

@@ -6,9 +6,9 @@ import { asksSomething, keyAnswers } from '../transcript/answering.ts';
 interface AnswerKeys {
   /** The docked request. */
   approval: ApprovalUpsert | undefined;
-  /** Returns whether the request has been visible long enough to be answered by a key. */
+  /** Returns whether the request has been visible long enough that a key may answer it. */
   isSeen: () => boolean;
-  /** Returns whether the whole request has been shown long enough for a key to allow it. */
+  /** Returns whether the whole request has been shown long enough that a key may allow it. */
   isRead: () => boolean;
   running: boolean;
   /**
@@ -16,7 +16,7 @@ interface AnswerKeys {
    * the request.
    */
   isWriting: boolean;
-  /** Rejects if the answer failed. */
+  /** Sends an answer; rejects if sending it failed. */
   answer: (approvalId: string, optionId: string) => Promise<void>;
   stop: () => void;
 }

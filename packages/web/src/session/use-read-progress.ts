@@ -14,7 +14,7 @@ export interface ReadProgress {
    * previous content.
    */
   isSettled: boolean;
-  /** Returns whether the whole request has been shown long enough for a key to allow it. */
+  /** Returns whether the whole request has been shown long enough that a key may allow it. */
   isRead: () => boolean;
   /** Whether the request is shown larger than usual. */
   isOpen: boolean;

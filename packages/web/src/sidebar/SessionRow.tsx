@@ -44,7 +44,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         onContextMenu={(event) => {
           event.preventDefault();
           const { clientX: x, clientY: y, currentTarget: element } = event;
-          // If a key has opened the menu, there is no pointer position.
+          // If a key has opened the menu, there is no position of the pointer.
           openMenu(session, { element, at: event.button === 2 ? { x, y } : undefined });
         }}
         onKeyDown={(event) => {

@@ -88,7 +88,7 @@ interface MoreProps {
   children: ReactNode;
 }
 
-/** A button between the rows. */
+/** A button between the rows that shows more sessions or fewer. */
 function ShowMore({ isOpen, onClick, children }: MoreProps) {
   return (
     <li>

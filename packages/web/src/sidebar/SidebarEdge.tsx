@@ -32,7 +32,8 @@ export function SidebarEdge() {
     if (currentTarget.hasPointerCapture(pointerId)) setWidth(clampWidth(clientX));
   };
   return (
-    // A separator with a value is a control: https://www.w3.org/WAI/ARIA/apg/patterns/windowsplitter/
+    // By the ARIA pattern, a separator with a value is a control:
+    // https://www.w3.org/WAI/ARIA/apg/patterns/windowsplitter/
     <div
       className={css.edge}
       role="separator"

@@ -46,7 +46,7 @@ it('a search finds sessions whose title, agent or folder contains all searched w
   expect(found('login demo')).toEqual([]);
 });
 
-it('each session is in one group: pinned, archived, or its project', () => {
+it('each session is in only one group: pinned, archived, or the group of its project', () => {
   const marked = [
     project('shop', [
       session('old pin', { pinned: true, updatedAt: '1' }),

@@ -5,7 +5,7 @@ import type { ContentBlock } from '@liminal/protocol';
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 
 export interface Draft {
-  /** A session's id, or the name of another draft. */
+  /** The id of a session, or the key of another draft. */
   key: string;
   text: string;
   /** The draft's attachments. */

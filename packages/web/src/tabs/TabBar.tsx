@@ -48,7 +48,7 @@ export function TabBar({ onNew, onPalette, onSidebar }: TabBarProps) {
   );
 }
 
-/** The button that shows the sidebar, with the number of waiting sessions. */
+/** The button that shows the sidebar, with the number of sessions that wait for a person. */
 function SidebarButton({ onClick }: { onClick: () => void }) {
   const { length: waiting } = useOthersWaiting();
   const label =

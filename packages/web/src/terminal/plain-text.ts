@@ -1,4 +1,4 @@
-/** Removes the escape sequences of colours, links and cursor movements. */
+/** Removes the escape sequences for colours, links and cursor movements. */
 export function plainText(text: string): string {
   return text.replace(
     // oxlint-disable-next-line no-control-regex -- they are what it removes

@@ -28,6 +28,6 @@ it.each([
       style: { fontWeight: 650, fontStyle: 'italic', textDecoration: 'underline line-through' },
     },
   ],
-])('%j', (text, expected) => {
+])('a span of the text %j has the expected style', (text, expected) => {
   expect(look(text)).toEqual(expected);
 });

@@ -244,7 +244,7 @@ interface Step {
   text?: string;
 }
 
-it('a line that is written column by column equals the line of a naive terminal', () => {
+it('a line that is written column by column is the same in a simple terminal that works cell by cell', () => {
   const counts = fc.constantFrom(1, 1, 2, 3, 5, 40, 999);
   const step: fc.Arbitrary<Step> = fc.oneof(
     {

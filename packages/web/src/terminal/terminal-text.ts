@@ -254,7 +254,7 @@ const blanks = {
 class OpenLine {
   #characters: number[] = [];
   #styles: Style[] = [];
-  /** The number of columns, from the first, that are known to be blank. */
+  /** The first columns of the line, up to this number, are known to be blank. */
   #blank = 0;
   #length = 0;
 

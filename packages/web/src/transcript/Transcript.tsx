@@ -107,8 +107,9 @@ export const Transcript = memo(function Transcript({ view, session, intro }: Tra
 const forkedHere = 'Forked here: the original has only what is above';
 
 /**
- * Returns the label above each turn that was made in another place than the turn before it, and above the first turn of
- * a fork and of a sequence of turns that was taken back.
+ * Returns labels for turns, by the turn's id: for the first turn that was made in a terminal or in Liminal after turns
+ * that were made in the other of the two, for the first turn of a fork, and for the first of several turns that were
+ * taken back.
  * @param forked - The time at which the session was forked from another session (ISO 8601). Turns before this time are
  * copies.
  */
@@ -134,7 +135,7 @@ function placesOf(
   return places;
 }
 
-/** Whether a turn of a fork began after the fork. */
+/** Whether a turn of a fork began after the session was forked. */
 function isOwn({ startedAt }: TurnView, forked: string): boolean {
   return startedAt === undefined || startedAt >= Date.parse(forked);
 }

@@ -15,10 +15,7 @@ interface TurnBlockProps {
   parts: DrawnTurn['parts'];
   folder: string | undefined;
   isLast: boolean;
-  /**
-   * The label of the place in which the turn was made, if this is another place than that of the turn before; shown
-   * above the turn.
-   */
+  /** The label above the turn, for example that the turn was made in a terminal; undefined without a label. */
   place: string | undefined;
   /** The agent's name. */
   agent: string;

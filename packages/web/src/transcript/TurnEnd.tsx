@@ -51,7 +51,7 @@ export function TurnEnd({ turn, isLast }: TurnEndProps) {
   const parts = [
     turn.status === 'aborted' ? 'Stopped' : stopReason(turn),
     took === undefined ? undefined : workTime(took, turn),
-    // Some agents do not count tokens.
+    // Some agents report no tokens.
     turn.usage?.outputTokens ? `${tokens(turn.usage.outputTokens)} tokens out` : undefined,
   ].filter((part) => part !== undefined);
   return (

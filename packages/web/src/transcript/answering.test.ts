@@ -79,7 +79,7 @@ it('a plain answer is shown as a decision, such as “Allowed once”; the name 
   expect(decisionWords(gone)).toBe('Not answered: the turn ended');
 });
 
-it('short texts of an answer share a line; an edited plan and the note are separate paragraphs', () => {
+it('the short texts of an answer share a line, and an edited plan and the note are separate paragraphs', () => {
   const plan = { type: 'string', title: 'The plan' } as const;
   const form = { type: 'object', properties: { plan } } as const;
   const answered = (text: string, note: string) =>

@@ -26,9 +26,9 @@ export type ToolRow = Extract<Row, { kind: 'tool' }>;
 const runLength = 2;
 
 /**
- * Arranges a turn's items for reading. The items of a subagent or script go below the call that started it, a
- * permission request goes to its call, and file changes come last once the turn has ended. Consecutive reads become one
- * row, and so do consecutive calls that were not made.
+ * Arranges a turn's items for reading. The items of a subagent or script are placed below the call that started it, a
+ * permission request is placed in its call, and, when the turn has ended, file changes come last. Consecutive reads
+ * become one row, and so do consecutive calls that were not made.
  */
 export function arrange(items: readonly UpsertObject[], turnEnded = false): Row[] {
   const calls = items.filter((item) => item.type === 'tool_call');
@@ -92,7 +92,8 @@ function changesLast(items: readonly UpsertObject[], turnEnded: boolean): readon
 }
 
 /**
- * Returns the parent of an item. Returns undefined, for the top level, if the parent is missing, or if the item is its own ancestor.
+ * Returns the parent of an item. Returns undefined, for the top level, if the parent is missing, or if the item is
+ * its own ancestor.
  */
 function parentOf(item: UpsertObject, calls: Map<string, ToolCallUpsert>): string | undefined {
   if (item.parentCallId === undefined) return undefined;

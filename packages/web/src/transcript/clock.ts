@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 
-/** The present moment of a recording (ms since the epoch); undefined on a live page. */
+/** The moment of a recording that is shown (ms since the epoch); undefined on a live page. */
 const ClockContext = createContext<number | undefined>(undefined);
 
 export const ClockProvider = ClockContext.Provider;

@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom';
 import { openName, type RowMemory } from './remembered.ts';
 import { findItemRow, type TurnRow } from './window/turn-rows.ts';
 
-/** The highlight's name in the styles. */
+/** The name that the highlight has in the styles. */
 const name = 'found';
 /** How much of the window the tabs and the composer may cover at the top and the bottom, in px. */
 const edge = 160;

@@ -9,7 +9,7 @@ export interface FoldedTurns {
   shown: readonly TurnView[];
   /** For each turn that was taken back, by its id: the id of the last turn of the server that took it back. */
   gone: ReadonlyMap<string, string>;
-  /** For each of these turns of the server, by its id: the number of turns that it took back. */
+  /** For each turn of the server that took turns back, by its id: the number of turns that it took back. */
   counts: ReadonlyMap<string, number>;
   /** Opens the fold that contains an item, if the item is in a fold. */
   unfold: (itemId: string) => void;

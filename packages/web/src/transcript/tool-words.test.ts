@@ -37,7 +37,7 @@ it('a command that is a list of words is shown as a person would type it', () =>
   expect(commandOf(tool('a', { kind: 'read', toolArguments: { command: 'x' } }))).toBeUndefined();
 });
 
-it('if only the title contains the command, the title is shown, and not the command’s folder', () => {
+it('if only the title contains the command, the title is shown, and the folder of the command is not', () => {
   const locations = [{ path: '/code/shop' }];
   const call = tool('a', { kind: 'execute', toolName: 'execute', toolArguments: {}, locations });
   expect(toolWords({ ...call, title: 'ls -la' }).subject).toBe('ls -la');

@@ -26,7 +26,7 @@ it.each([
   expect(ago(iso, Date.parse('2026-01-01T12:00:00Z'))).toBe(words);
 });
 
-it('a missing time has no duration', () => {
+it('the duration is empty if one of the two times is missing', () => {
   expect(between(undefined, '2026-01-01T00:00:00Z')).toBeUndefined();
   expect(between('2026-01-01T00:00:01Z', '2026-01-01T00:00:00Z')).toBe(0);
 });

@@ -97,7 +97,7 @@ tryControls([
     name: 'the start page',
     set: withOthers,
     go: async (page) => {
-      // Opens the session in a kept tab, because a preview would be gone after the reload.
+      // Open the session in a kept tab, because a previewed tab would be gone after the reload.
       await page.evaluate((id) => localStorage.setItem('liminal.tabs', `["${id}"]`), sessionId);
       await page.goto(new URL('/', page.url()).href);
       await page.getByRole('main').getByRole('link', { name: /Docs/ }).waitFor();

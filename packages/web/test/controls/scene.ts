@@ -8,7 +8,7 @@ import { phone, press, unknownControls, type Way, ways } from './ways.ts';
 /** A state of the page, and the controls that the page shows in this state. */
 export interface Scene {
   name: string;
-  /** Prepares the stage before the page opens. */
+  /** Prepares the stage before the page is opened. */
   set?: (stage: Stage) => void;
   /** Brings the page from the session view into the scene's state. */
   go?: (page: Page, way: Way, stage: Stage) => Promise<unknown>;

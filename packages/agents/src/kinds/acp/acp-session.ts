@@ -222,7 +222,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   async setDirectories(): Promise<boolean> {
     const { agent, name } = this.#options;
     if (agent.capabilities.sessionCapabilities?.additionalDirectories === true) return false;
-    throw errors.NOT_SUPPORTED.directories(name);
+    throw errors.NOT_SUPPORTED.setDirectories(name);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */

@@ -1,3 +1,2 @@
-/** The provider of any agent that speaks the Agent Client Protocol. */
-export type { AcpProviderOptions } from './acp-driver.ts';
-export { AcpProvider } from './acp-provider.ts';
+/** Any agent that speaks the Agent Client Protocol over stdio. */
+export { AcpDriver, type AcpProviderOptions } from './acp-driver.ts';

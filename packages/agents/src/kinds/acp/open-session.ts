@@ -193,7 +193,7 @@ function foldersOf(
 ) {
   if (additionalDirectories.length === 0) return { cwd };
   if (sessionCapabilities?.additionalDirectories !== true)
-    throw errors.NOT_SUPPORTED.directories(name);
+    throw errors.NOT_SUPPORTED.setDirectories(name);
   return { cwd, additionalDirectories };
 }
 

@@ -1,2 +1,2 @@
-export type { ClaudeCodeOptions } from './claude-driver.ts';
-export { ClaudeCodeProvider } from './claude-provider.ts';
+/** Claude Code, through Anthropic's Agent SDK. */
+export { ClaudeDriver, type ClaudeCodeOptions } from './claude-driver.ts';

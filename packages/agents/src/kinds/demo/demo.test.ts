@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import { providerSuite } from '../../testing/provider-suite.ts';
-import { createDemoProvider } from './index.ts';
+import { DemoDriver } from './index.ts';
 
 providerSuite('demo', async () => {
   const projectDir = await mkdtemp(join(tmpdir(), 'liminal-demo-'));
   return {
-    provider: createDemoProvider({ speed: 500 }),
+    provider: new DriverProvider(new DemoDriver({ speed: 500 })),
     projectDir,
     prompts: {
       text: 'explain',

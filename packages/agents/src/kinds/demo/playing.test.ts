@@ -1,16 +1,17 @@
 import { tmpdir } from 'node:os';
 import { emptyResponse, foldResponse, toResponse, type OutputItem } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import type { SessionUpdate } from '../../contract/provider.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
-import { createDemoProvider } from './index.ts';
+import { DemoDriver } from './index.ts';
 
 const projectDir = tmpdir();
 
 /** Plays one message to its end and allows every request. */
 async function play(message: string): Promise<OutputItem[]> {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
   provider.onEvent('s1', ({ payload }) => {
@@ -111,7 +112,7 @@ describe('the demo as a whole', () => {
 });
 
 test('a refused permission is shown as refused, and the tool does not run', async () => {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
   const { turnId } = await provider.sendMessage('s1', 'approve');
@@ -130,7 +131,7 @@ test('a refused permission is shown as refused, and the tool does not run', asyn
 });
 
 test('the note of a refusal is stored with the question; an option without notes rejects a note', async () => {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
   const { turnId } = await provider.sendMessage('s1', 'approve');
@@ -155,7 +156,7 @@ test('the note of a refusal is stored with the question; an option without notes
 describe('a form', () => {
   /** Plays the scene `ask` up to its question. */
   async function untilAsked() {
-    const provider = createDemoProvider({ speed: Infinity });
+    const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
     const { turnId } = await provider.sendMessage('s1', 'ask');
@@ -194,7 +195,7 @@ describe('a form', () => {
 });
 
 test('a command’s output grows in pieces; each state of a line that is overwritten is a piece', async () => {
-  const provider = createDemoProvider({ speed: Infinity });
+  const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
   const watch = new Watch(provider, 's1');
   await provider.createSession({ projectDir, sessionId: 's1' });
   const { turnId } = await provider.sendMessage('s1', 'build');
@@ -214,7 +215,7 @@ test('a command’s output grows in pieces; each state of a line that is overwri
 test.each(['half of a text', 'its end'])(
   'INV-2: if a listener cancels the turn at %s, the turn ends once',
   async (when) => {
-    const provider = createDemoProvider({ speed: Infinity });
+    const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
     const cancelAt = [when === 'its end' ? 'item_error' : 'item_delta', 'turn_aborted_by_user'];
@@ -243,7 +244,7 @@ describe('the pace', () => {
 
   /** Returns how long a scene plays, ms. */
   async function duration(message: string, speed: number, pace: string): Promise<number> {
-    const provider = createDemoProvider({ speed });
+    const provider = new DriverProvider(new DemoDriver({ speed }));
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace } });
     await provider.sendMessage('s1', message);
@@ -255,7 +256,7 @@ describe('the pace', () => {
   }
 
   test('is not affected if the clock is set back by a day during a turn', async () => {
-    const provider = createDemoProvider({ speed: 1 });
+    const provider = new DriverProvider(new DemoDriver({ speed: 1 }));
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1', config: { pace: 'normal' } });
     await provider.sendMessage('s1', 'explain');
@@ -281,7 +282,7 @@ describe('the pace', () => {
   });
 
   test('can be changed during a turn', async () => {
-    const provider = createDemoProvider();
+    const provider = new DriverProvider(new DemoDriver());
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
     await provider.sendMessage('s1', 'long');
@@ -296,7 +297,7 @@ describe('the pace', () => {
   });
 
   test('streams single words with short delays', async () => {
-    const provider = createDemoProvider();
+    const provider = new DriverProvider(new DemoDriver());
     const watch = new Watch(provider, 's1');
     await provider.createSession({ projectDir, sessionId: 's1' });
     await provider.sendMessage('s1', 'long');
@@ -313,7 +314,7 @@ describe('the pace', () => {
 
 describe('a session of the demo', () => {
   const open = async () => {
-    const provider = createDemoProvider();
+    const provider = new DriverProvider(new DemoDriver());
     const updates: SessionUpdate[] = [];
     provider.onUpdate('s1', (update) => updates.push(update));
     return { provider, updates };
@@ -346,7 +347,7 @@ describe('a session of the demo', () => {
   });
 
   test('of an earlier server can be loaded, and does not begin with the tour', async () => {
-    const provider = createDemoProvider({ speed: Infinity });
+    const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
     const watch = new Watch(provider, 's1');
 
     await provider.loadSession('s1', { projectDir });
@@ -358,7 +359,7 @@ describe('a session of the demo', () => {
   });
 
   test('is described as a demo', async () => {
-    expect(await createDemoProvider().describe()).toMatchObject({
+    expect(await new DriverProvider(new DemoDriver()).describe()).toMatchObject({
       cliType: 'demo',
       name: 'Demo',
       demo: true,

@@ -1,8 +1,7 @@
 import type { AgentInfo, McpServers } from '@liminal/protocol';
-import { DriverProvider } from '../../base/driver-provider.ts';
 import { FairSemaphore } from '../../base/fair-semaphore.ts';
 import type { AgentDriver, AgentSession, SessionOpening } from '../../contract/driver.ts';
-import type { AgentIntroduction, CliProvider, StoredFork } from '../../contract/provider.ts';
+import type { AgentIntroduction, StoredFork } from '../../contract/provider.ts';
 import { HiddenFolders } from '../../base/hidden-folders.ts';
 import type { Tool } from '../tools/index.ts';
 import { ModelCatalog, type ModelServer } from './catalog.ts';
@@ -41,18 +40,16 @@ interface SharedLimits {
 }
 
 /**
- * Returns a provider for each model server, in the same order. A session can continue with any model of any of the
+ * Returns a driver for each model server, in the same order. A session can continue with any model of any of the
  * servers.
  */
-export function createModelProviders(options: ModelOptions): CliProvider[] {
+export function createModelDrivers(options: ModelOptions): AgentDriver[] {
   const catalog = new ModelCatalog(options.servers);
   const limits = {
     scripts: new FairSemaphore(scriptsAtOnce),
     mcpStarts: new FairSemaphore(mcpStartsAtOnce),
   };
-  return options.servers.map(
-    ({ name }) => new DriverProvider(new ModelDriver(name, catalog, options, limits)),
-  );
+  return options.servers.map(({ name }) => new ModelDriver(name, catalog, options, limits));
 }
 
 /**

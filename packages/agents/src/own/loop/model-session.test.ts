@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { ContentBlock, OutputItem, Response } from '@liminal/protocol';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import type { CliProvider, ProjectGrants } from '../../contract/provider.ts';
 import { foldTurn } from '../../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
@@ -10,7 +11,7 @@ import type { ModelServer } from './catalog.ts';
 import { conversationOf, itemsOf } from './conversation.ts';
 import type { ListedModel } from './model-client.ts';
 import { ModelError, type ModelErrorCode } from './model-error.ts';
-import { createModelProviders } from './model-driver.ts';
+import { createModelDrivers } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
@@ -63,7 +64,9 @@ async function open(
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one', ...server }, ...others];
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
   const tools = [loudEcho];
-  const [provider] = createModelProviders({ servers, tools, retries, maxRounds });
+  const [provider] = createModelDrivers({ servers, tools, retries, maxRounds }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import type { CliProvider, ProjectGrants } from '../../contract/provider.ts';
 import { foldTurn } from '../../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import type { Tool } from '../tools/index.ts';
-import { createModelProviders } from './model-driver.ts';
+import { createModelDrivers } from './model-driver.ts';
 import { ScriptReplay } from './script-replay.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { type Act, calls, repliesWith, ScriptedClient } from './testing/scripted-client.ts';
@@ -82,7 +83,9 @@ async function serve(
   const client = new ScriptedClient(acts);
   const notes = new Notes();
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'one' }];
-  const [provider] = createModelProviders({ servers, tools: [notes.tool] });
+  const [provider] = createModelDrivers({ servers, tools: [notes.tool] }).map(
+    (driver) => new DriverProvider(driver),
+  );
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');

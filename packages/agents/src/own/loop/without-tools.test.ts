@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import type { CliProvider } from '../../contract/provider.ts';
 import { foldTurn } from '../../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import type { ModelRequest } from './model-client.ts';
 import { ModelError } from './model-error.ts';
-import { createModelProviders } from './model-driver.ts';
+import { createModelDrivers } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
@@ -55,7 +56,7 @@ async function open(
   const servers = [{ name: 'openai', title: 'OpenAI', client, model: 'plain' }];
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000 };
   const options = { servers, tools: [loudEcho], retries, maxRounds, runsScripts };
-  const [provider] = createModelProviders(options);
+  const [provider] = createModelDrivers(options).map((driver) => new DriverProvider(driver));
   if (provider === undefined) throw new Error('No provider was created.');
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');

@@ -1,7 +1,7 @@
 import type { HistoryPage, ServerMessage, TurnSummary, UpsertObject } from '@liminal/protocol';
 import { head, message, sessionId, tool } from './items.ts';
 
-/** One step in the session of the model server. */
+/** One step in the session on the model server. */
 export type Step =
   | { do: 'turn' }
   | { do: 'item'; kind: 'message' | 'tool' }
@@ -77,7 +77,9 @@ export class ModelServer {
     return item === undefined ? [] : [{ ...this.#upsert(item), cursor: of.cursor }];
   }
 
-  /** Answers a subscription: with a tail if the cursor is known and `preferTail` is set, otherwise with a snapshot. */
+  /**
+   * Replies to a subscription: with a tail if the cursor is known and `preferTail` is set, otherwise with a snapshot.
+   */
   subscribe(cursor: string, preferTail: boolean): ServerMessage {
     const known = this.#turns.findIndex(({ head: { turnId } }) => cursor.startsWith(`${turnId}:`));
     if (!preferTail || known < 0) return this.#history('snapshot', this.page());

@@ -1,4 +1,4 @@
-/** Sends hundreds of thousands of message chunks, for measurements and for tests of overload. */
+/** Sends up to hundreds of thousands of message chunks, for measurements and for tests of overload. */
 import type { AgentOutput } from './wire.ts';
 
 export interface Flood {

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 import type { StoredSessions } from './stored-sessions.ts';
 import type { AgentOutput } from './wire.ts';
 
-/** The parts of the agent that all sessions share. */
+/** The objects of the agent that all sessions share. */
 export interface Stage {
   script: AgentScript;
   player: Player;

@@ -12,7 +12,7 @@ export class RunningTurn {
   readonly #player: Player;
   readonly #turn: Turn;
   readonly #abort = new AbortController();
-  /** Answers the prompt after the turn was stopped. */
+  /** Replies to the prompt after the turn was stopped. */
   #answer = async (): Promise<void> => undefined;
 
   constructor(player: Player, turn: Turn, call: Call) {

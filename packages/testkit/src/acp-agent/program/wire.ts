@@ -1,4 +1,4 @@
-/** Reads and writes lines, without checks. */
+/** Reads and writes lines without checking them. */
 import type { Readable, Writable } from 'node:stream';
 
 /** The message on one line, if the line is JSON-RPC. */

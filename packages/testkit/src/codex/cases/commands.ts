@@ -9,7 +9,10 @@ const prompted: RecordedCase['run'] = async (client) => {
 
 const growing = 'for i in 1 2 3 4 5; do echo "line $i"; sleep 0.4; done';
 
-/** Runs until its file is gone, and prints nothing, so that no output arrives at a random time. */
+/**
+ * A command that runs until the file `running` is deleted. While it waits, it prints nothing, so that no output arrives
+ * at a random time.
+ */
 const waiting = 'echo begun; while [ -e running ]; do sleep 0.05; done';
 
 const calls = (
@@ -26,7 +29,7 @@ const calls = (
   ...rest,
 });
 
-/** Begins a command, then plays `next` with the command's session while it runs. */
+/** Makes a script that begins a command, and then, while the command runs, plays `next` with the command's session. */
 const inSession =
   (first: CallItem, next: (session: number) => CallItem): RecordedCase['script'] =>
   () =>
@@ -68,7 +71,7 @@ export const commandCases: RecordedCase[] = [
     ),
   }),
   calls('command-read', 'Commands that Codex knows: reading, listing, searching.', () => [], {
-    // One after another: parallel reads end in any order.
+    // The calls are made one after another, because parallel reads would end in a random order.
     script: () => [
       answer(execCommand('cat notes.txt')),
       answer(execCommand('ls')),

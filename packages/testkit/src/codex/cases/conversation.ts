@@ -1,14 +1,14 @@
 import { answer, incomplete, message, reasoning } from '../../responses-api/reply.ts';
 import { hasMethod, type RecordedCase } from '../record.ts';
 
-/** One turn in a new thread. */
+/** Plays one turn in a new thread. */
 const asked: Pick<RecordedCase, 'run'> = {
   run: async (client) => {
     await client.prompt(await client.newSession(), 'Say it.');
   },
 };
 
-/** A turn that is stopped at the first notification of this method, and another turn. */
+/** Plays a turn that is stopped at the first notification of this method, and then another turn. */
 const cancelled = (method: string): Pick<RecordedCase, 'run'> => ({
   run: async (client) => {
     const thread = await client.newSession();

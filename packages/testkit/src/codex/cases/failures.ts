@@ -15,7 +15,10 @@ const failing = (name: string, about: string, script: RecordedCase['script']): R
   },
 });
 
-/** @param tries - How often Codex sends the request before it gives up. */
+/**
+ * Makes a case in which the model answers with an HTTP error.
+ * @param tries - How often Codex sends the request before it gives up.
+ */
 const error = (status: number, tries: number, text: string, code?: string): RecordedCase =>
   failing(
     `error-${status}`,

@@ -25,7 +25,7 @@ const decided = (decision: unknown): Pick<RecordedCase, 'permit'> => ({
   permit: () => Promise.resolve({ decision }),
 });
 
-/** The turn is stopped when Codex asks, and its request is not answered. */
+/** Stops the turn when Codex asks for permission, and does not answer the request. */
 const stopped = (method: string): Pick<RecordedCase, 'permit' | 'run'> => ({
   permit: () => Promise.resolve(undefined),
   run: async (client) => {

@@ -3,7 +3,7 @@ import { byModelPrompt } from '../../responses-api/script.ts';
 import { startsItem, hasMethod, type RecordedCase, type RecordingClient } from '../record.ts';
 import { applyPatch, execCommand, updatePlan } from '../tools.ts';
 
-/** A thread with every kind of entry that a later process must show. */
+/** The script of a thread with every kind of entry that a later process must show. */
 const eventful: RecordedCase['script'] = () => [
   answer([
     reasoning(['**First** I look.', '**Then** I change.']),
@@ -31,7 +31,7 @@ const unknownId = '11111111-2222-4333-8444-555555555555';
 
 const text = (value: string) => [{ type: 'text', text: value, text_elements: [] }];
 
-/** An old thread is opened by a new process. */
+/** Cases in which a new process opens an old thread. */
 const storedCases: RecordedCase[] = [
   {
     name: 'load',
@@ -144,7 +144,7 @@ const liveCases: RecordedCase[] = [
     run: async (client) => {
       const first = await client.newSession();
       await client.prompt(first, 'The first thread.');
-      // Threads are sorted by their time in seconds.
+      // Wait, because Codex sorts threads by their time in whole seconds.
       await client.silence();
       await client.prompt(await client.newSession(), 'The second thread.');
       await client.request('thread/name/set', { threadId: first, name: 'A name' });

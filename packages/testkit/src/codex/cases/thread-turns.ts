@@ -13,7 +13,7 @@ const steer = (client: RecordingClient, threadId: string, turnId: string): Promi
     input: [{ type: 'text', text: 'This, too.', text_elements: [] }],
   });
 
-/** A message is steered into a turn when a line `matches`. */
+/** Makes a case in which a message is steered into a turn when a line `matches`. */
 const steered = (
   name: string,
   about: string,
@@ -39,10 +39,10 @@ const turnsEnd = async (client: RecordingClient): Promise<void> => {
 
 const agents = { namespace: 'multi_agent_v1' };
 
-/** Threads that run at the same time would write in a random order, so they take turns. */
+/** Delays an answer, because threads that run at the same time would otherwise write in a random order. */
 const later = (ms: number) => ({ ...agents, before: [pause(ms)] });
 
-/** One agent is started and awaited; `task` is its work. */
+/** Makes a script that starts one agent and waits for it. `task` answers for that agent. */
 const sentOut =
   (task: (request: ResponsesRequest) => ModelReply): RecordedCase['script'] =>
   () => {
@@ -79,7 +79,7 @@ const reviewed = JSON.stringify({
   overall_confidence_score: 0.8,
 });
 
-/** Turns other than a question and its answer. */
+/** Cases with turns that are more than a question and its answer. */
 export const threadTurnCases: RecordedCase[] = [
   steered(
     'steer-text',

@@ -26,11 +26,14 @@ const servers = () => {
   return { greeter: server, broken: { command: '/bin/false' } };
 };
 
-/** Codex presents a server's tools to its model as a group. */
+/** Makes a call of a tool of the MCP server. Codex presents a server's tools to its model as a group. */
 const mcpCall = (tool: string, input: Record<string, unknown>) =>
   functionCall(tool, input, { namespace: 'mcp__greeter' });
 
-/** Codex asks before every tool of a server that does not describe the effects of its tools. */
+/**
+ * Makes a case with calls of MCP tools. Codex asks before every tool of a server that does not describe the effects of
+ * its tools.
+ */
 const mcp = (
   name: string,
   about: string,
@@ -46,7 +49,9 @@ const mcp = (
     ...rest,
   });
 
-/** Answers the server's request, or the separate request for its tool's permission. */
+/**
+ * Answers with `result`: either the server's own request, or Codex's separate request for permission to call the tool.
+ */
 const answered =
   (result: unknown, isOfTheTool: boolean): NonNullable<RecordedCase['permit']> =>
   (request) => {

@@ -8,7 +8,7 @@ const turn: TurnView = { turnId: 't', status: 'complete', items: [] };
 const row = (key: string): TurnRow => ({ key, turn });
 const keys = fc.integer({ min: 0, max: 30 }).map(String);
 
-/** One change: a row is measured, the list of rows changes, or a row is made again. */
+/** One change: a row is measured, the list of rows changes, or a row is replaced by a new object. */
 type Step = { measured: [string, number] } | { rows: string[] } | { again: string };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(

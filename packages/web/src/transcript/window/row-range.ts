@@ -1,4 +1,4 @@
-/** Consecutive rows: from an index (inclusive) to another (exclusive). */
+/** A range of consecutive rows: from an index (inclusive) to another index (exclusive). */
 export interface RowRange {
   from: number;
   to: number;

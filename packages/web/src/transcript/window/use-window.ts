@@ -29,7 +29,7 @@ const everything: RowRange = { from: 0, to: Number.POSITIVE_INFINITY };
  * Decides which rows of a conversation are in the page: visible rows at once, near rows when there is time. A frame
  * draws no more rows than it has time for.
  *
- * Not a library, because virtual lists do not support rows inside turns. `useKeepPlace` keeps the visible rows in
+ * No library is used, because virtual lists do not support rows inside turns. `useKeepPlace` keeps the visible rows in
  * place.
  */
 export function useWindow(
@@ -63,7 +63,7 @@ export function useWindow(
       const seen = seenRows(element, all, now, heights, measureRows(inner, heights));
       const sizeOf = (index: number) => rowItself + heights.of(all[index] as TurnRow);
       const step = nextSpan(now, seen, all.length, mostAtOnce);
-      // Visible rows are drawn even if the page is not idle.
+      // Draw visible rows even if the page is not idle.
       const room = covers(now, seen) ? scheduler.height : Math.max(1, scheduler.height);
       const next = fitting(now, step, sizeOf, room);
       if (next.from !== now.from || next.to !== now.to) {
@@ -91,7 +91,7 @@ export function useWindow(
     };
   }, [column, heights, scroller]);
 
-  // Added or removed rows may change which rows are near, without any change of size.
+  // When rows are added or removed, other rows may come near the window although no size has changed.
   useEffect(() => schedule.current(), [rows.length]);
 
   const draw = useCallback((index: number) => {
