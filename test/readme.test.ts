@@ -71,7 +71,7 @@ function commandsIn(markdown: string): string[] {
   return blocks.flatMap((block) => block.split('\n').filter((line) => line.trim() !== ''));
 }
 
-/** The command runs all tests, so this test does not start it. CI must run exactly this command. */
+/** Checks a command without starting it, because the command runs all tests. CI must run exactly this command. */
 async function checkCiRunsTheSame(command: string): Promise<void> {
   const script = await readFile(join(root, '.ci/run'), 'utf8');
   expect(script.trimEnd().split('\n').at(-1)).toBe(`exec ${command}`);

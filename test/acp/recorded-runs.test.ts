@@ -40,7 +40,7 @@ async function codex(name: string): Promise<EventDraft[]> {
   return sessions.flatMap(({ drafts }) => drafts);
 }
 
-/** A recording of an agent that speaks ACP itself. */
+/** Reads a recording of an agent that speaks ACP itself. */
 async function adapter(name: string): Promise<EventDraft[]> {
   return acpTurn((loadAdapterRecording()[name] ?? []).map(({ params }) => params['update']));
 }
@@ -112,13 +112,16 @@ test.each<[string, (name: string) => Promise<EventDraft[]>, string[]]>([
   ],
   ['acp', adapter, ['words', 'tools', 'failed']],
   ['demo', demo, ['fix', 'approve', 'plan', 'subagent']],
-])('FR-039-01, AS-039-1: recorded turns of %s', async (agent, play, names) => {
-  for (const name of names) {
-    const lines = runsOf(await play(name))
-      .flatMap((events) =>
-        updatesIn(foldCheckedEvents(events, { shows: showsAll, isOwn: true }).updates),
-      )
-      .map((update) => `${JSON.stringify(update)}\n`);
-    await expect(lines.join('')).toMatchFileSnapshot(`snapshots/${agent}-${name}.jsonl`);
-  }
-});
+])(
+  'FR-039-01, AS-039-1: the updates for recorded turns of %s are the same as before',
+  async (agent, play, names) => {
+    for (const name of names) {
+      const lines = runsOf(await play(name))
+        .flatMap((events) =>
+          updatesIn(foldCheckedEvents(events, { shows: showsAll, isOwn: true }).updates),
+        )
+        .map((update) => `${JSON.stringify(update)}\n`);
+      await expect(lines.join('')).toMatchFileSnapshot(`snapshots/${agent}-${name}.jsonl`);
+    }
+  },
+);

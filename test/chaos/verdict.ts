@@ -49,11 +49,11 @@ export async function judge(world: ChaosWorld): Promise<void> {
   await judgeReaders(world);
 }
 
-/** The sessions that users deleted. */
+/** Returns the sessions that users deleted. */
 const deletedIn = ({ users: people }: ChaosWorld): Set<string> =>
   new Set(people.flatMap((person) => person.deleted));
 
-/** The runs of the sessions that users did not delete. */
+/** Returns the runs of the sessions that users did not delete. */
 function keptRuns(world: ChaosWorld): StreamEvent[][] {
   const deleted = deletedIn(world);
   const runs = [...world.logReader.runs.values()];

@@ -34,7 +34,7 @@ export class Wire {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** The server to which each open connection leads, and the server for the next connection. */
+  /** Returns the server to which each open connection leads, and the server for the next connection. */
   get leadsTo(): unknown[] {
     const open = [...this.#sockets].map(({ remotePort }) => this.#ports.indexOf(remotePort ?? 0));
     return [open.filter((index) => index >= 0), this.#at % this.#ports.length];

@@ -38,7 +38,7 @@ const kinds: Kind[] = [
 ];
 
 test.each(atLength ? kinds : kinds.slice(0, 1))(
-  'INV-7 a session created on one server gets a message on a second server, and a permission on a third server that watches it; INV-2 INV-8 if the session’s server is killed during a turn, readers are told in time that the turn is lost, the next message on another server works, and no process is left: on $redis',
+  'INV-7 a session created on one server gets a message on a second server, and a permission on a third server that watches it; INV-2 INV-8 if the session’s server is killed during a turn, readers get the end of the lost turn in time, the next message on another server works, and no process is left: on $redis',
   async ({ start, check }) => {
     const script = byPrompt({
       'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],

@@ -89,7 +89,7 @@ const each = test.each(Object.entries(agents));
 
 let projects = 0;
 
-/** A session in a project of its own. */
+/** Begins a session in a project of its own. */
 async function begin(agent: string) {
   const ada = await stage.person();
   const folder = await stage.project(`beside-${++projects}`);

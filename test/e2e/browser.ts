@@ -18,8 +18,8 @@ const flags = [
 ];
 
 /**
- * How a headless Chromium is started. Long runs use the whole program. Short runs use Chromium's headless shell, if it
- * is installed: it has the same engine and opens a page in a third of the time.
+ * Returns the options with which a headless Chromium is started. Long runs use the whole program. Short runs use
+ * Chromium's headless shell, if it is installed: it has the same engine and opens a page in a third of the time.
  */
 export function chromiumOptions(): LaunchOptions {
   const { CHROMIUM_SHELL_PATH: shell, CHROMIUM_PATH: whole = '/usr/bin/chromium' } = process.env;
@@ -33,7 +33,7 @@ export function launchChromium(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The headless Chromium that all test files of a process share. It ends with the process. */
+/** Returns the headless Chromium that all test files of a process share. It ends with the process. */
 export function sharedChromium(): Promise<Browser> {
   return (shared ??= launchChromium());
 }

@@ -66,7 +66,7 @@ test('TC-8.1a TC-7.2a TC-7.1a TC-8.1c an answer is shown while it is written, as
   await session.untilEnded(3);
 });
 
-/** The states of the agent's only message, after each WebSocket message about it. */
+/** Returns the states of the agent's only message, after each WebSocket message about it. */
 function messageStates(received: readonly ServerMessage[]): { status: string; content: string }[] {
   const states: { status: string; content: string }[] = [];
   for (const message of received) {

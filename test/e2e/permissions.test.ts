@@ -20,7 +20,7 @@ async function writingProject(name: string) {
   return { folder, file };
 }
 
-/** A question that Claude Code asks in a form. */
+/** Returns a question that Claude Code asks in a form. */
 const ask = (question: string, multiSelect: boolean, ...labels: string[]) => ({
   question,
   header: 'Choice',

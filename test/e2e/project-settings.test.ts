@@ -7,7 +7,7 @@ import { useStage } from './stage.ts';
 
 const stage = useStage();
 
-/** The files of a cloned repository. Each of its hooks leaves a file when it runs. */
+/** Returns the files of a cloned repository. Each of its hooks leaves a file when it runs. */
 function clone(marks: string): Record<string, string> {
   const hook = (name: string) => [
     { hooks: [{ type: 'command', command: `touch ${join(marks, name)}` }] },

@@ -248,7 +248,7 @@ export function useStage({
   };
 }
 
-/** A home folder for Codex, and the environment with which Codex uses this folder. */
+/** Creates a home folder for Codex, and the environment with which Codex uses this folder. */
 async function codexWorld(
   home: string,
   apiUrl: string,

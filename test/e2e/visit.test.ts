@@ -8,7 +8,7 @@ import { useStage } from './stage.ts';
 const stage = useStage({ withKey: false });
 
 /**
- * A server that is not Liminal's, on the same host, for example a dev server. The server records the cookies that
+ * Starts a server other than Liminal's on the same host, for example a dev server. The server records the cookies that
  * browsers send.
  */
 async function neighbour(): Promise<{ url: string; cookies: string[] }> {

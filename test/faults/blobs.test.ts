@@ -24,8 +24,8 @@ const named = (uri: string): ContentBlock => ({
   resource: { uri, mimeType: markdown.type, name: 'notes.md' },
 });
 /**
- * The log has lost the message. The message is therefore read from Claude Code's own store, which gives each text the
- * type text/plain.
+ * Returns the block as it is shown. The log has lost the message, so the message is read from Claude Code's own store,
+ * which gives each text the type text/plain.
  */
 const shownAs = (uri: string) => ({ type: 'resource', resource: { uri, name: 'notes.md' } });
 const inline = (text: string): ContentBlock => ({
@@ -103,7 +103,7 @@ test('on a full disk, files and messages with files are rejected without leaving
 });
 
 testAtLength(
-  `the same file ${length.duplicates} times, uploaded and in messages, is stored once`,
+  `if the same file is sent ${length.duplicates} times, as uploads and in messages, it is stored once`,
   async () => {
     const { faults, sessionId } = shared;
     const { requests, server } = faults;
@@ -132,7 +132,7 @@ testAtLength(
 const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 
 test(
-  `INV-2 INV-6 a server killed between a file and its message loses neither, and sends the message once (${moments.length} times, seed ${seed})`,
+  `INV-2 INV-6 if a server is killed between storing a file and its message, neither is lost, and the message is sent once (${moments.length} times, seed ${seed})`,
   { timeout: patience(moments.length) },
   async () => {
     const { faults, sessionId } = shared;

@@ -41,7 +41,7 @@ const moments: Moment[] = [
 const shared = shareServer(() => ({}));
 
 test.each(moments.filter(({ isShort }) => atLength || isShort))(
-  'INV-2 INV-3 INV-8 an agent killed $moment ends its turn at once with all its messages, and the conversation continues',
+  'INV-2 INV-3 INV-8 if the agent is killed $moment, its turn ends at once with all its messages, and the conversation continues',
   async ({ moment, replies, agentText }) => {
     const { faults, sessionId } = shared;
     const [remember, begin, goOn] = ['Remember', 'Begin', 'Go on'].map(

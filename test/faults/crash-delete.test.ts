@@ -13,7 +13,7 @@ const moments = fc.sample(fc.nat(400), { seed, numRuns: length.crashesAmid });
 const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
 
 test(
-  `INV-8 a server killed while it deletes a running session has all or nothing of the session afterwards (${moments.length} times, seed ${seed})`,
+  `INV-8 if a server is killed while it deletes a running session, afterwards it has all data of the session or none (${moments.length} times, seed ${seed})`,
   { timeout: patience(moments.length) },
   async () => {
     const script = byPrompt({

@@ -20,7 +20,7 @@ const shared = shareServer(() => ({
 const moments = fc.sample(fc.nat(3_000), { seed, numRuns: length.serverCrashes });
 
 test(
-  `INV-6 INV-8 a server killed during a turn has kept everything that was shown, ends the turn, and continues (${length.serverCrashes} times, seed ${seed})`,
+  `INV-6 INV-8 if a server is killed during a turn, everything that was shown is kept, the turn ends, and the session continues (${length.serverCrashes} times, seed ${seed})`,
   { timeout: patience(length.serverCrashes) },
   async () => {
     const { faults, sessionId } = shared;

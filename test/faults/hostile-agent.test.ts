@@ -16,7 +16,10 @@ const nested = (times: number) => `${'[{"a":'.repeat(times)}1${'}]'.repeat(times
 const deep = nested(4_400);
 const cut = 'cut here: nested too deeply';
 
-/** The line is given as text, because `JSON.stringify` fails for an update that is nested this deeply. */
+/**
+ * Returns a step in which the agent sends a line. The line is given as text, because `JSON.stringify` fails for an
+ * update that is nested this deeply.
+ */
 const says = (update: string): Step => ({
   raw: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{sessionId}}","update":${update}}}`,
 });

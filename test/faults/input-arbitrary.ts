@@ -267,7 +267,7 @@ export function fillPath(path: string, ids: readonly string[]): string {
   return path.replaceAll(/\{\w+\}/g, () => ids[Math.min(next++, ids.length - 1)] ?? '');
 }
 
-/** A parameter that is given twice is not a string, so every route rejects it. */
+/** Generates a wrong query: a parameter that is given twice is not a string, so every route rejects it. */
 const spoilQuery = ({ query }: Route): fc.Arbitrary<Spoil> =>
   fc
     .tuple(

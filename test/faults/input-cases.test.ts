@@ -80,7 +80,7 @@ describe('a malformed HTTP request is rejected with a code', () => {
       () => new Uint8Array([0x16, 3, 1, 0, 16, 1, 0, 0, 12, 3, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
     ],
     ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ])('%s', async (_, bytes) => {
+  ])('%s is rejected', async (_, bytes) => {
     const { authorization } = stage.headers;
     const own = `Host: 127.0.0.1:${stage.port}\r\nAuthorization: ${authorization}\r\nConnection: close\r\n`;
     const answer = await sendRaw(bytes(own));
@@ -206,7 +206,7 @@ describe('a session with invalid options is rejected', () => {
       () => ({ options: { configOptions: { pace: '__proto__' } } }),
       'INVALID_OPTION',
     ],
-  ])('%s', async (_, body, code) => {
+  ])('if the request contains %s', async (_, body, code) => {
     const before = await stage.requests.listProjects();
     const answer = await post('create', {
       cliType: 'demo',

@@ -13,7 +13,7 @@ export interface Entry {
   folder: string;
 }
 
-/** A key of one process. It is never used for another process. */
+/** Returns a key of one process. The key is never used for another process. */
 export const keyOf = ({ pid, startedAt }: Pick<Entry, 'pid' | 'startedAt'>): string =>
   `${pid}@${startedAt}`;
 

@@ -52,7 +52,7 @@ const races = fc.sample(fc.tuple(fc.nat(400), fc.nat(100)), {
 });
 
 test(
-  `INV-2 a turn that is cancelled at any moment ends once, as cancelled (${length.races} times, seed ${seed}); without an agent a cancel does nothing`,
+  `INV-2 if a turn is cancelled at any moment, it ends once, as cancelled (${length.races} times, seed ${seed}); without an agent, a cancel does nothing`,
   { timeout: patience(length.races) },
   async () => {
     const { faults, sessionId } = shared;

@@ -24,7 +24,7 @@ async function ask(faults: FaultServer, sessionId: string, reader: SessionReader
   return reader.agentText(turnId);
 }
 
-/** The outcome of sending a message: the end of the message's turn, or the code of an error. */
+/** Returns the outcome of sending a message: the end of the message's turn, or the code of an error. */
 async function outcome(
   sending: Promise<{ turnId: string }>,
   reader: SessionReader,
@@ -54,7 +54,7 @@ const races = fc.sample(fc.record({ offset, runs: fc.boolean() }), {
 });
 
 test(
-  `INV-2 INV-8 a session ended while a message is being sent leaves no process, and neither request hangs (${length.races} times, seed ${seed})`,
+  `INV-2 INV-8 if a session is ended while a message is being sent, no process is left, and neither request hangs (${length.races} times, seed ${seed})`,
   { timeout: patience(length.races) },
   async () => {
     const { faults, sessionId } = shared;

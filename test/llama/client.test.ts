@@ -22,7 +22,7 @@ const list = {
 describe.each([
   { api: 'responses', stop: 'completed', calls: 'completed', cut: 'completed' },
   { api: 'chat', stop: 'stop', calls: 'tool_calls', cut: 'length' },
-] as const)('by $api', ({ api, stop, calls, cut }) => {
+] as const)('through the interface $api', ({ api, stop, calls, cut }) => {
   const client = () => new OpenAiClient({ baseUrl: llama.url, api });
 
   test('a model is listed, and the model’s answer contains its usage', async () => {

@@ -22,7 +22,7 @@ const exchange = (...prompts: string[]): string[] =>
 
 const seconds = (): number => Math.floor(Date.now() / 1_000);
 
-/** A server, and an editor that starts the same agent by itself. */
+/** Starts a server, and an editor that starts the same agent by itself. */
 async function editorStage(projectDir: string, provide: () => AgentDriver) {
   const editors: DriverProvider[] = [];
   onTestFinished(async () => {

@@ -13,7 +13,8 @@ const sdk = '@anthropic-ai/claude-agent-sdk';
 const program = require.resolve(`${sdk}-${process.platform}-${process.arch}/claude`);
 
 /**
- * A runtime with the real Claude Code, and terminals that use the same store. The model's answers repeat the prompt.
+ * Creates a runtime with the real Claude Code, and terminals that use the same store. The model's answers repeat the
+ * prompt.
  */
 export async function claudeStage() {
   const workspace = await makeWorkspace({});
@@ -54,7 +55,7 @@ export async function claudeStage() {
       await ended(run('--session-id', sessionId, message));
       return sessionId;
     },
-    /** A terminal that stays open and keeps its memory of the conversation. */
+    /** Opens a terminal that stays open and keeps its memory of the conversation. */
     openTerminal(sessionId: string) {
       const format = 'stream-json';
       const formats = ['--input-format', format, '--output-format', format];

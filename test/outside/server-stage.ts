@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 
-/** A scripted ACP agent that ends with the test, and the providers of this agent. */
+/** Creates a scripted ACP agent that ends with the test, and the providers of this agent. */
 export async function scriptedAgent(script: AgentScript) {
   const { projectDir, remove } = await makeWorkspace({});
   const { command, args, env, control } = await acpAgent(script);
@@ -20,8 +20,8 @@ export async function scriptedAgent(script: AgentScript) {
 }
 
 /**
- * A server whose agent is also used by other programs. The server is a runtime with one provider, on a store that still
- * exists after restarts of the server.
+ * Creates a server whose agent is also used by other programs. The server is a runtime with one provider, on a store
+ * that still exists after restarts of the server.
  */
 export async function serverStage(projectDir: string, provide: () => AgentDriver) {
   const medium = openMedium('memory');

@@ -17,7 +17,7 @@ export async function findTurn(
   throw errors.TURN_NOT_FOUND.beyond(turn, turns.length);
 }
 
-/** The ids of all turns, oldest first. */
+/** Returns the ids of all turns, oldest first. */
 export async function turnsOf({ requests }: LiminalClient, sessionId: string): Promise<string[]> {
   // A turn can be on several pages of history, so count each id once.
   const ids = new Set<string>();

@@ -2,8 +2,8 @@ import { createLogger } from '@liminal/server';
 import { LostLines } from './terminal/lost-lines.ts';
 
 /**
- * The log of a serving process: lines on standard error. If the disk is full, lines are lost, but the process
- * continues.
+ * Opens the log of a serving process, which writes lines to standard error. If the disk is full, lines are lost, but
+ * the process continues.
  */
 export function openLog(level: string, secrets: ReadonlySet<string>) {
   const logger = createLogger(level, process.stderr, secrets);

@@ -129,6 +129,6 @@ test('SAFE: the key of a model server is treated as a secret', () => {
   expect([...ownSecrets({ ...config, models: [model] }, {})]).toEqual(['hush-key']);
 });
 
-test('for an empty configuration, there are no secrets', () => {
+test('the list of secrets is empty for an empty configuration', () => {
   expect([...secretsOf({ HTTP_PROXY: '', UNSET_TOKEN: undefined })]).toEqual([]);
 });

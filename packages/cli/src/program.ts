@@ -63,8 +63,8 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Each command's code is loaded only when the command is called, so that a server does not load the code of other
- * commands.
+ * Creates the program with all commands. Each command's code is loaded only when the command is called, so that a
+ * server does not load the code of other commands.
  */
 function createProgram(done: (exitCode: number) => void): Command {
   const program = emptyProgram();

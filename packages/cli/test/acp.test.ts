@@ -202,7 +202,7 @@ describe('with a server', () => {
     ['an unknown flag', ['--agent', 'demo', '--fast'], 2, /'--fast'.*\n.*--help.*\n$/],
     ['a word too many', ['demo'], 2, /'demo'.*\n.*--help.*\n$/],
     ['--help', ['--help'], 0, /^Usage: liminal acp --agent <type>/],
-  ])('%s is reported on stderr', async (_, args, code, told) => {
+  ])('for %s, the answer is on standard error', async (_, args, code, told) => {
     const one = home.editor(args);
     expect(await one.exitCode).toBe(code);
     expect(one.stderr).toMatch(told);

@@ -57,7 +57,7 @@ async function ask(server: Server, method: 'GET' | 'POST', path: string) {
   return { status: answer.status, body: Answer.parse(await answer.json()) };
 }
 
-/** The requests that a page sends when it opens, before the user does anything. */
+/** Sends the requests that a page sends when it opens, before the user does anything. */
 async function openPage(server: Server): Promise<string[]> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${server.token}` },

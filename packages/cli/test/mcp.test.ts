@@ -24,7 +24,7 @@ afterAll(async () => {
   await api.close();
 });
 
-test('`mcp` lists the MCP servers of a session, and switches one of them off', async () => {
+test('`mcp` lists the MCP servers of a session, and can switch a server off', async () => {
   const { sessionId } = await client.requests.createSession({
     cliType: 'claude-code',
     projectDir: home.project,

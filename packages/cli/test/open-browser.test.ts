@@ -18,7 +18,10 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A fake desktop. Its browser records the browser's own arguments and the list of processes that all users can see. */
+/**
+ * Creates a fake desktop. Its browser records the browser's own arguments and the list of processes that all users can
+ * see.
+ */
 function desktop() {
   const [browser, seen] = [join(home.folder, 'browser'), join(home.folder, 'seen')];
   const script = `#!/bin/sh\nps -ww -eo args > '${seen}.processes'\necho "$1" > '${seen}.part'\nmv '${seen}.part' '${seen}'\n`;

@@ -58,7 +58,7 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** An MCP server with one tool, `ping`. */
+/** Handles the requests to an MCP server that has one tool, `ping`. */
 const pinging: RequestListener = (request, response) => {
   if (request.method !== 'POST') return void response.writeHead(405).end();
   void json(request).then((body) => {
@@ -80,7 +80,7 @@ const pinging: RequestListener = (request, response) => {
 
 const names = ['models', 'tools', 'pages', 'spans', 'langfuse', 'traceloop'];
 
-/** A certificate for all names, issued by an unknown authority. */
+/** Creates a certificate for all names, issued by an unknown authority. */
 function certificate() {
   const [cert, key] = [join(home.folder, 'certificate.pem'), join(home.folder, 'key.pem')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

@@ -82,7 +82,7 @@ describe('a list of sessions', () => {
     [['delete', 'nobody', '--yes'], 1, 'nobody'],
     [['delete', 'nobody'], 2, '--yes'],
     [['pin'], 2, 'Give the session’s id'],
-  ])('%j is refused in a sentence', async (args, exitCode, named) => {
+  ])('the command %j is refused with a sentence', async (args, exitCode, named) => {
     expect(await home.play(...args)).toEqual(refused(exitCode, named));
   });
 });

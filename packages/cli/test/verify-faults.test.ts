@@ -212,7 +212,7 @@ const inRedis: Record<string, [plant: Parameters<typeof copyRuns>[2], told: stri
 };
 
 for (const [name, [plant, told]] of Object.entries(inRedis)) {
-  testAtLength(`FR-001-36: ${name}, planted in Redis, is reported`, async () => {
+  testAtLength(`FR-001-36: if ${name} is planted in Redis, the check reports it`, async () => {
     const { prefixes, config, play } = await besideServer();
     copyRuns(config.redisUrl, prefixes, plant);
     const failed = (await play()).map((line) =>
@@ -259,7 +259,7 @@ const between: Record<string, { front: Front; expected: RegExp }> = {
 };
 
 for (const [name, { front, expected }] of Object.entries(between)) {
-  testAtLength(`${name} is reported`, async () => {
+  testAtLength(`the check reports ${name}`, async () => {
     configure(home, { models: (await localModel(() => streamed)).models });
     await putBefore(await home.serve(), home, front);
     expect(failures(await home.play('verify', '--agent', 'local'))).toEqual([

@@ -26,7 +26,7 @@ export const answerText =
 const pace = { chunk: 12, delayMs: 40 };
 export const streamed = answer(message(answerText, pace));
 
-/** A bare model named `local`. `script` contains its answers. */
+/** Starts the model server of a bare model with the type `local`. `script` contains the model's answers. */
 export async function localModel(script: Parameters<typeof startResponsesApi>[0]['script']) {
   const api = await startResponsesApi({ script });
   onTestFinished(() => api.close());
@@ -37,7 +37,7 @@ const modelAt = ({ url }: Pick<ResponsesApi, 'url'>) => ({
   local: { type: 'openai', baseUrl: url, model: 'm', api: 'responses' },
 });
 
-/** The environment of the real Claude Code and Codex, together with models for all agents. */
+/** Returns the environment of the real Claude Code and Codex, together with models for all agents. */
 export async function allAgents({ folder }: Home) {
   const { api, models } = await localModel(() => streamed);
   const messages = await startMessagesApi({ script: () => reply(text(answerText, pace)) });

@@ -79,7 +79,7 @@ describe('for an agent without this feature', () => {
       ['run', 'Hi', '--agent', 'demo', '--dir', 'PROJECT', '--profile', 'x'],
       /^The demo has no setting profile/,
     ],
-  ])('%j', async (args, words) => {
+  ])('the command %j is refused', async (args, words) => {
     expect(await refusal(args)).toMatch(words);
   });
 });
@@ -119,7 +119,7 @@ test.each<[string[], RegExp]>([
     /the file "\/nope" does not exist\./,
   ],
   [['run', '', '--agent', 'demo', '--dir', 'PROJECT'], /empty/],
-])('%j', async (args, words) => {
+])('the command %j is refused', async (args, words) => {
   expect(await refusal(args)).toMatch(words);
 });
 

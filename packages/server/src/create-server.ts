@@ -120,8 +120,8 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
 }
 
 /**
- * The protocol name of our WebSockets. If a browser offers protocols, the server must choose one of the offered
- * protocols.
+ * Returns the protocol name of our WebSockets, if the browser offers it. If a browser offers protocols, the server must
+ * choose one of the offered protocols.
  */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
 

@@ -28,8 +28,9 @@ const connectionsByServer = new WeakMap<Server, Map<Socket, Held>>();
 const checkMs = 100;
 
 /**
- * The held bytes of all connections. While they are more than `limits.heldBytes`, the connections that have been idle
- * longest are ended. A client that reads slowly is therefore connected longer than an idle client.
+ * Limits the bytes that the server holds for all connections. While they are more than `limits.heldBytes`, the
+ * connections that have been idle longest are ended. A client that reads slowly is therefore connected longer than an
+ * idle client.
  */
 export function boundHeldBytes(
   { server }: FastifyInstance,

@@ -75,24 +75,27 @@ describe('an uploaded file', () => {
       'attachment',
     ],
     ['an image without a type', png, 'application/octet-stream', 'image/png', null],
-  ])('is returned byte for byte and cannot run: %s', async (_, bytes, type, kept, disposition) => {
-    const hash = hashOf(bytes);
-    const { status, body } = await put(new Uint8Array(bytes), type);
-    expect([status, body]).toEqual([
-      201,
-      { uri: `blob:${hash}`, mimeType: expect.any(String) as string, size: bytes.length },
-    ]);
-    const answer = await get(hash);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
-    expect(answer.headers.get('content-type')).toMatch(
-      kept === 'image/png' ? /^image\/png$/ : new RegExp(`^${kept.replace('+', '\\+')}`),
-    );
-    expect(answer.headers.get('content-disposition')).toBe(disposition);
-    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(answer.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
-    expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
-  });
+  ])(
+    '%s is returned byte for byte, and a browser cannot run it',
+    async (_, bytes, type, kept, disposition) => {
+      const hash = hashOf(bytes);
+      const { status, body } = await put(new Uint8Array(bytes), type);
+      expect([status, body]).toEqual([
+        201,
+        { uri: `blob:${hash}`, mimeType: expect.any(String) as string, size: bytes.length },
+      ]);
+      const answer = await get(hash);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+      expect(answer.headers.get('content-type')).toMatch(
+        kept === 'image/png' ? /^image\/png$/ : new RegExp(`^${kept.replace('+', '\\+')}`),
+      );
+      expect(answer.headers.get('content-disposition')).toBe(disposition);
+      expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(answer.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
+      expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    },
+  );
 
   test('an uploaded file of exactly the largest size is accepted, and a file with one more byte is rejected', async () => {
     const largest = new Uint8Array(blobMax);
@@ -102,32 +105,32 @@ describe('an uploaded file', () => {
   });
 });
 
-describe('is rejected, with what to do:', () => {
-  test('a file that has the type of an image but other content', async () => {
+describe('a rejected upload or download gets a sentence that says what to do', () => {
+  test('for a file that has the type of an image but other content', async () => {
     const { status, body } = await put('no image', 'image/png');
     expect([status, body]).toMatchObject([415, { error: { code: 'BLOB_TYPE_WRONG' } }]);
   });
 
-  test('an invalid content type', async () => {
+  test('for an invalid content type', async () => {
     const { status, body } = await put('x', 'nonsense');
     expect([status, body]).toMatchObject([415, { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } }]);
     expect(JSON.stringify(body)).toContain('a file with its own content type');
   });
 
-  test('an empty body', async () => {
+  test('for an empty body', async () => {
     const answer = await fetch(`${server.url}/api/blob`, { method: 'POST', headers: bearer });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { code: 'INVALID_BODY' } });
   });
 
-  test('a request without the token', async () => {
+  test('for a request without the token', async () => {
     const asked = (method: string, path: string) => rawRequest(server.port, { method, path });
     expect(await asked('POST', '/api/blob')).toMatchObject({ status: 403 });
     expect(await asked('GET', `/api/blob/${hashOf(png)}`)).toMatchObject({ status: 401 });
   });
 
   test.each(['0'.repeat(64), 'short', '../../etc/passwd', 'x'.repeat(5000), '%00'])(
-    'the unknown hash %s',
+    'for the unknown hash %s',
     async (hash) => {
       const answer = await get(encodeURIComponent(hash));
       expect(answer.status).toBeGreaterThanOrEqual(400);

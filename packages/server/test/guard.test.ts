@@ -294,7 +294,7 @@ test('a sign-in link is used up when a person opens it, but not by a preview', a
   expect(await open('GET', { 'sec-fetch-dest': 'document' })).toBe(401);
 });
 
-/** The table of docs/security.md, from the server's responses. */
+/** Returns the table of docs/security.md, made from the server's responses. */
 async function accessTable(): Promise<string> {
   const columns = ['nothing', 'the cookie alone', ...full] as const;
   const kinds = new Map<string, string[]>();

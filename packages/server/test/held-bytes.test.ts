@@ -131,7 +131,7 @@ test.each([
     },
   ],
 ])(
-  'SAFE: %s that a client requests together are made one at a time, each after the client has read the last one',
+  'SAFE: if a client requests several %s at the same time, they are made one at a time, each after the client has read the previous one',
   async (_what, prepare) => {
     server = await startServer();
     const { made, path } = await prepare();

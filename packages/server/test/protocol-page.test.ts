@@ -61,7 +61,7 @@ describe('the examples of docs/protocol*.md', () => {
   });
 
   test.each(examples.filter(({ language }) => language === 'json'))(
-    'of JSON match the schema $schema',
+    'every example in JSON matches the schema $schema',
     ({ schema, text }) => {
       const example: unknown = JSON.parse(text);
       // The schema drops unknown fields. If an example contains unknown fields, it differs from the parsed example.
@@ -70,7 +70,7 @@ describe('the examples of docs/protocol*.md', () => {
   );
 
   test.each(examples.filter(({ language }) => language === 'sse'))(
-    'of server-sent events match the schema $schema',
+    'every example of server-sent events matches the schema $schema',
     ({ schema, text }) => {
       const events = text.trim().split('\n\n');
       for (const event of events) {

@@ -148,7 +148,10 @@ function json(length: number) {
   return { 'content-type': 'application/json', 'content-length': length };
 }
 
-/** How many bytes are sent before the response: more than all buffers between client and server can hold. */
+/**
+ * Returns a part of the body. The client sends many such parts before the response: more than all buffers between
+ * client and server can hold.
+ */
 function piece({ headers = {} }: Refused): Buffer {
   const bytes = randomBytes(256 * 1024);
   if ('x-gzip' in headers) bytes.set([0x1f, 0x8b]);

@@ -89,7 +89,9 @@ const openLines: Open = async (stage, agent, hear) => {
   };
 };
 
-/** The transport streamable HTTP. Each message is a POST. The connection has a stream, and so has each session. */
+/**
+ * Opens the transport streamable HTTP. Each message is a POST. The connection has a stream, and so has each session.
+ */
 const openHttp: Open = async (stage, agent, hear) => {
   const path = `/acp?agent=${agent}`;
   const streams = new Set<() => void>();

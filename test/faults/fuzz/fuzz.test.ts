@@ -70,7 +70,7 @@ describe.each([
   });
 });
 
-test('the memory after the second half of the test is not larger than after the first half', () => {
+test('between the two halves of the test, memory grows by less than a limit', () => {
   const [first, second] = memory;
   if (first === undefined || second === undefined) throw new Error('A half was not measured.');
   expect(second.used - first.used).toBeLessThan(maxGrowth.used);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { agentTypes } from './stage.ts';
 
-/** A placeholder for an existing object. Its number is taken modulo the number of such objects. */
+/** Generates a placeholder for an existing object. Its number is taken modulo the number of such objects. */
 const mark = (name: string) => fc.nat({ max: 5 }).map((number) => `<${name} ${number}>`);
 
 const turn = fc.oneof({ weight: 3, arbitrary: mark('turn') }, fc.uuid());

@@ -43,8 +43,8 @@ function scriptsOf(sessionId: string): Scripts {
 }
 
 /**
- * An agent with more than 1,000 open requests is ended. Another test checks this; in this test, the agent must not be
- * ended.
+ * Leaves out all requests after the first 900, because an agent with more than 1,000 open requests is ended. Another
+ * test checks this; in this test, the agent must not be ended.
  */
 function withFewRequests(lines: readonly string[]): string[] {
   let left = 900;

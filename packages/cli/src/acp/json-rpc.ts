@@ -32,7 +32,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The response to a line that is not a message. */
+/** Returns the response to a line that is not a message. */
 export const invalidMessageResponse = (text: string): string =>
   readJson(text) === undefined
     ? toLine({ id: null, error: { code: -32_700, message: 'This line is not JSON.' } })
@@ -47,7 +47,7 @@ export const invalidMessageResponse = (text: string): string =>
  */
 export const maxMessageBytes = 32 * 1024 * 1024;
 
-/** The response to a message that is too large for the server. Returns undefined for a smaller message. */
+/** Returns the response to a message that is too large for the server. Returns undefined for a smaller message. */
 export function tooLargeResponse(text: string, { id = null }: JsonRpcMessage): string | undefined {
   // Count bytes only for long texts: a UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= maxMessageBytes) return undefined;
@@ -60,6 +60,6 @@ export function tooLargeResponse(text: string, { id = null }: JsonRpcMessage): s
   return toLine({ id, error: { code: -32_600, message, data: { code: 'MESSAGE_TOO_LARGE' } } });
 }
 
-/** The response to a request whose server was lost. */
+/** Returns the response to a request whose server was lost. */
 export const serverLostResponse = (id: JsonRpcId, message: string): string =>
   toLine({ id, error: { code: -32_603, message, data: { code: 'SERVER_LOST' } } });

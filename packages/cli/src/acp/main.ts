@@ -70,6 +70,9 @@ function reportUsageError(problem: string): number {
   return 2;
 }
 
-/** A copy of the function in `protocol`: importing that function would load all schemas of `protocol`. */
+/**
+ * Returns the error's message. This is a copy of the function in `protocol`, because importing that function would load
+ * all schemas of `protocol`.
+ */
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

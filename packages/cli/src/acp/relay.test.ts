@@ -46,7 +46,7 @@ class FakeServer implements LineConnection {
   }
 }
 
-/** A relay with a client. Several servers are connected to the relay, one after another. */
+/** Starts a relay with a client. Several servers are connected to the relay, one after another. */
 function relayed() {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const told = createInterface({ input: stdout })[Symbol.asyncIterator]();

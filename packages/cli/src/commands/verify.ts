@@ -146,7 +146,9 @@ async function checkServer(check: Check): Promise<void> {
   }
 }
 
-/** An agent that cannot run is a failure for this check, because the check needs the agent. */
+/**
+ * Returns the finding as this check needs it: an agent that cannot run is a failure, because the check needs the agent.
+ */
 function asNeeded(finding: Finding, isAvailable: boolean): Finding {
   return isAvailable ? finding : { ...finding, verdict: 'bad' };
 }

@@ -7,8 +7,9 @@ import type { AgentEntry } from './agents.ts';
 export type Expand = (text: string, field: string) => string;
 
 /**
- * A leading `~` is the home folder; `${NAME}` is a variable of the environment in which Liminal was started. Throws
- * `ConfigError` for an unset variable: otherwise an agent would fail later without a clear reason.
+ * Returns a function that replaces placeholders: a leading `~` is the home folder; `${NAME}` is a variable of the
+ * environment in which Liminal was started. Throws `ConfigError` for an unset variable: otherwise an agent would fail
+ * later without a clear reason.
  */
 export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Expand {
   return (text, field) => {

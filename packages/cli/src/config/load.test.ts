@@ -262,7 +262,7 @@ describe('agents and MCP servers', () => {
   );
 });
 
-describe('an error names its place', () => {
+describe('an error says where the mistake is', () => {
   const complaint = (flags: Flags, env: NodeJS.ProcessEnv = {}): string => {
     try {
       load(flags, env);

@@ -132,7 +132,7 @@ export function modelConfigs(
   return Object.entries(all).map(([cliType, entry]) => modelConfig(cliType, entry, variable));
 }
 
-/** The names of the variables that hold keys. All commands of bare models run without these variables. */
+/** Returns the names of the variables that contain keys. All commands of bare models run without these variables. */
 export function keyVariables(
   entries: Record<string, ModelEntry>,
   env: NodeJS.ProcessEnv,

@@ -31,7 +31,7 @@ test('nodes of a Redis Cluster are separated by commas, and a password may conta
   expect(shared(env)?.redisUrl).toBe(nodes);
 });
 
-test('for the settings %o', () => {
+test('the setting for a Convex deployment is a URL, and needs a secret', () => {
   const env = { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: convex };
   expect(shared({ ...env, LIMINAL_DATABASE_SECRET: 'hush' })).toMatchObject({
     databaseUrl: convex,
@@ -40,7 +40,7 @@ test('for the settings %o', () => {
   expect(() => shared(env)).toThrow(/set LIMINAL_DATABASE_SECRET/);
 });
 
-describe('an error says what to do about', () => {
+describe('if shared settings are incomplete or wrong, an error says what to do', () => {
   test.each([
     [{ LIMINAL_REDIS_URL: redis }, 'LIMINAL_REDIS_URL also needs LIMINAL_DATABASE_URL'],
     [{ LIMINAL_DATABASE_URL: postgres }, 'LIMINAL_DATABASE_URL also needs LIMINAL_REDIS_URL'],
@@ -51,7 +51,7 @@ describe('an error says what to do about', () => {
       { LIMINAL_REDIS_URL: redis, LIMINAL_DATABASE_URL: 'mysql://secret@db' },
       'LIMINAL_DATABASE_URL must be postgresql://',
     ],
-  ])('%o', (env, sentence) => {
+  ])('for the settings %o', (env, sentence) => {
     const refused = () => shared(env);
     expect(refused).toThrow(ConfigError);
     expect(refused).toThrow(sentence);

@@ -99,7 +99,7 @@ function openllmetryAccess(variable: Variable, problems: string[]): TelemetryCon
   return { apiKey: variable('TRACELOOP_API_KEY') ?? '' };
 }
 
-/** An unset address is valid: the exporter has a default. */
+/** Whether the variable is an http or https URL. An unset address is valid: the exporter has a default. */
 function isAddress(name: string, value: string | undefined, problems: string[]): boolean {
   if (value === undefined || isHttpUrl(value)) return true;
   problems.push(`${name} is not an http:// or https:// address: no spans are sent there.`);

@@ -6,7 +6,10 @@ import { Token } from '../config/values.ts';
 import { readSmall } from './read-small.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
-/** The data folder's token, made at the first start; only its owner can read it. Throws `ConfigError`. */
+/**
+ * Returns the data folder's token. The token is made at the first start, and only the folder's owner can read it.
+ * Throws `ConfigError`.
+ */
 export function dataFolderToken(dataDir: string): string {
   const path = join(dataDir, 'token');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -17,14 +17,17 @@ export function openLangfuse(access: Access): OpenedProcessor {
     ...access,
     // By default Langfuse exports only spans of models, so its waterfall would lack spans.
     shouldExportSpan: () => true,
-    // Liminal's spans refer to images but do not contain the images, so there is no media to upload.
+    // Liminal's spans refer to images but do not contain the images, so no media must be uploaded.
     mediaUploadEnabled: false,
     ...exporterFor(access),
   });
   return { processor, atOnce: batchedAtOnce, extraAttributes: sessionOf };
 }
 
-/** Langfuse's own exporter does not support proxies, so this exporter sends the same data through the proxy. */
+/**
+ * Returns an exporter if a proxy is needed. Langfuse's own exporter does not support proxies, so this exporter sends
+ * the same data through the proxy.
+ */
 function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: SpanExporter } {
   const url = `${baseUrl}/api/public/otel/v1/traces`;
   const { httpAgentOptions } = proxied(url);
@@ -38,7 +41,7 @@ function exporterFor({ publicKey, secretKey, baseUrl }: Access): { exporter?: Sp
   return { exporter: new OTLPTraceExporter({ url, headers, httpAgentOptions }) };
 }
 
-/** The attribute by which Langfuse groups traces. */
+/** Returns the attribute by which Langfuse groups traces. */
 function sessionOf({ attributes }: Span): Span['attributes'] {
   const id = attributes['gen_ai.conversation.id'];
   return id === undefined ? {} : { 'session.id': id };

@@ -81,7 +81,10 @@ function sentenceIn(text: string): string {
   }
 }
 
-/** The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override Liminal's own. */
+/**
+ * Returns the attributes of this program. The variables `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override
+ * Liminal's own.
+ */
 function resourceOf(role: string): Resource {
   const ours = resourceFromAttributes({
     'service.name': 'liminal',

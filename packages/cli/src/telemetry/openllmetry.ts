@@ -26,7 +26,10 @@ export async function openOpenLlmetry({ apiKey }: { apiKey: string }): Promise<O
   return { processor, atOnce: defaultAtOnce };
 }
 
-/** OpenLLMetry's own exporter does not support proxies, so this exporter sends the same data through the proxy. */
+/**
+ * Returns an exporter if a proxy is needed. OpenLLMetry's own exporter does not support proxies, so this exporter sends
+ * the same data through the proxy.
+ */
 function exporterFor(apiKey: string): { exporter?: SpanExporter } {
   const url = openLlmetryAddress(process.env);
   const { httpAgentOptions } = proxied(url);

@@ -5,17 +5,17 @@ import type { AgentOptions } from 'node:https';
 import { proxyAgentFor } from '@liminal/agents/proxy';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 
-/** The address of OTLP spans; the exporter adds the path. */
+/** Returns the address to which OTLP spans are sent. The exporter adds the path. */
 export const otlpAddress = (env: NodeJS.ProcessEnv): string =>
   env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ||
   env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||
   'http://localhost:4318';
 
-/** The address of OpenLLMetry's spans. */
+/** Returns the address to which OpenLLMetry's spans are sent. */
 export const openLlmetryAddress = (env: NodeJS.ProcessEnv): string =>
   `${env['TRACELOOP_BASE_URL'] || 'https://api.traceloop.com'}/v1/traces`;
 
-/** Every address to which spans are sent, with the name of the exporter. */
+/** Returns every address to which spans are sent, with the name of the exporter. */
 export function addressesOf(
   { otlp, langfuse, openllmetry }: TelemetryConfig,
   env: NodeJS.ProcessEnv,

@@ -32,7 +32,7 @@ describe('text for a terminal', () => {
     ['a\u001b]0;x\ny', 'a‹U+001B›]0;x\ny'],
     ['50 %\r100 %\r\nok\u0008\u007f', '50 %‹U+000D›100 %\nok‹U+0008›‹U+007F›'],
     ['evil \u202egnp.exe\u2069', 'evil ‹U+202E›gnp.exe‹U+2069›'],
-  ])('SAFE: %j', (text, clean) => {
+  ])('SAFE: terminal controls and hidden characters in %j are removed or shown', (text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
 

@@ -2,7 +2,8 @@ import { escapeHiddenInJson } from '@liminal/protocol';
 import type { TranscriptLine } from '../transcript.ts';
 
 /**
- * A line of JSON for programs. The line contains the upsert of an item, or the main fields of a turn that has ended.
+ * Returns a line of JSON for programs. The line contains the upsert of an item, or the main fields of a turn that has
+ * ended.
  */
 export function jsonLine(line: TranscriptLine): string {
   return escapeHiddenInJson(JSON.stringify(lineValue(line)));

@@ -18,9 +18,9 @@ const context = 3;
 const comparable = { lines: 20_000, changes: 1_000 };
 
 /**
- * The whole content of a permission request, as lines without hidden characters: the agent's description, the call with
- * every argument and every file change, and the earlier state of the call if that state differs. `call` is the call's
- * state in the turn; fields of the request override its fields.
+ * Returns the whole content of a permission request as lines without hidden characters: the agent's description, the
+ * call with every argument and every file change, and the earlier state of the call if that state differs. `call` is
+ * the call's state in the turn; fields of the request override its fields.
  */
 export function requestLines(approval: ApprovalUpsert, call: ToolCallUpsert | undefined): string[] {
   const { askedBy, description, title, callId, asked } = approval;

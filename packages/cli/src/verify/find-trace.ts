@@ -22,8 +22,8 @@ const answerMs = 10_000;
 const placeholder = '{traceId}';
 
 /**
- * The trace store: the address given with `--find-trace`; without one, Langfuse if the server sends spans to Langfuse.
- * Throws ConfigError.
+ * Returns the trace store: the address given with `--find-trace`; without one, Langfuse if the server sends spans to
+ * Langfuse. Throws ConfigError.
  */
 export function traceStore(
   langfuse: TelemetryConfig['langfuse'],

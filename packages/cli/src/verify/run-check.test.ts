@@ -68,7 +68,7 @@ test('FR-001-36: a complete run passes the check, and its events are counted', (
   ]);
 });
 
-describe('planted in the log', () => {
+describe('faults that are planted in the log', () => {
   test('an entry without a trace context is reported', () => {
     const without = (event: StreamEvent) => ({ ...event, traceContext: undefined });
     expect(checkPlanted([3], without)).toEqual(['FAIL  Entry 0-4 has no “traceContext”.']);

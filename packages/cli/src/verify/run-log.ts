@@ -20,7 +20,7 @@ export interface RunLog {
   close(): void;
 }
 
-/** The run's stream in Redis, read with plain XREAD. Throws StorageError `REDIS_UNAVAILABLE`. */
+/** Opens the run's stream in Redis, which is read with plain XREAD. Throws StorageError `REDIS_UNAVAILABLE`. */
 export async function redisRunLog(
   { redisUrl, redisPrefix }: SharedConfig,
   runId: string,
@@ -62,7 +62,7 @@ function json(text: string | undefined): unknown {
   }
 }
 
-/** The server's own event stream of the run. */
+/** Returns the server's own event stream of the run. */
 export function serverRunLog(server: { url: string; token: string }, runId: string): RunLog {
   const options = { baseUrl: server.url, token: server.token };
   return {

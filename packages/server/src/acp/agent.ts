@@ -31,7 +31,7 @@ export interface AcpAgentOptions {
   onProblem: (error: unknown) => void;
 }
 
-/** The ACP agent of one connection: each ACP method calls the runtime. */
+/** Returns the ACP agent of one connection. Each ACP method calls the runtime. */
 export function acpAgent(options: AcpAgentOptions): AgentApp {
   const client = new AcpClient(options);
   const session = methods.agent.session;

@@ -14,7 +14,7 @@ interface Call {
 }
 
 /**
- * A client that uses the path `/link` for the project's folder `/real`. The client's requests are recorded, and
+ * Creates a client that uses the path `/link` for the project's folder `/real`. The client's requests are recorded, and
  * `answer` returns the responses.
  */
 function place(capabilities: ClientCapabilities, answer: (call: Call) => unknown = () => ({})) {
@@ -42,7 +42,7 @@ test.each<[string, ClientCapabilities, string[]]>([
   ['no files by name', { fs: { readTextFile: false, writeTextFile: false } }, []],
   ['only reading', { fs: { readTextFile: true } }, ['readText']],
   ['only writing', { fs: { writeTextFile: true } }, ['writeText']],
-])('a client that offers %s gets no other requests', (_, capabilities, names) => {
+])('if a client supports %s, it gets no requests for anything else', (_, capabilities, names) => {
   expect(Object.keys(clientFiles(place(capabilities).attached))).toEqual(names);
 });
 

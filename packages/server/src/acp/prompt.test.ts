@@ -93,6 +93,6 @@ test.each<[string, ContentBlock, unknown]>([
       resource: { uri: 'attachment:///%E0%A4', name: 'attachment:///%E0%A4', blob: 'AA==' },
     },
   ],
-])('FR-039-02: a prompt may have %s', (_, block, ours) => {
+])('FR-039-02: a prompt may contain %s', (_, block, ours) => {
   expect(read(text('See:'), block)).toEqual({ message: 'See:', blocks: [ours] });
 });

@@ -143,7 +143,7 @@ class AcpAgents {
     return cutDeepMessages(acpAgent({ runtime, cliType, version, onProblem }));
   }
 
-  /** The SDK's server for one connection. */
+  /** Returns the SDK's server for one connection. */
   server(cliType: string, request: FastifyRequest): AcpServer {
     return new AcpServer({
       createAgent: () => this.make(cliType, request),

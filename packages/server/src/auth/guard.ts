@@ -239,7 +239,10 @@ function originProblem(
   return unsafe && !hasBearer ? errors.ORIGIN_NOT_ALLOWED.missing() : undefined;
 }
 
-/** The Host header was checked before, so a page with the same host is one of our pages. */
+/**
+ * Whether the page is one of ours. The Host header was checked before, so a page with the same host is one of our
+ * pages.
+ */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }

@@ -74,7 +74,7 @@ const expectedCodes: ReadonlySet<string> = new Set<ServerErrorCode | RuntimeErro
   'SHUTTING_DOWN',
 ]);
 
-/** Fastify's error handler. Sends each error as an `ErrorBody`, and logs unexpected errors. */
+/** Handles errors for Fastify. Sends each error as an `ErrorBody`, and logs unexpected errors. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, body } = describeError(error);
   const wasAborted = request.raw.destroyed && !request.raw.complete;

@@ -10,8 +10,8 @@ interface HealthRoutesOptions {
 }
 
 /**
- * The routes that need no credentials: whether the server runs, and whether it is ready. These routes reveal no other
- * information.
+ * Adds the routes that need no credentials: whether the server runs, and whether it is ready. These routes reveal no
+ * other information.
  */
 export async function healthRoutes(app: App, { version, runtime }: HealthRoutesOptions) {
   app.route({

@@ -47,7 +47,8 @@ const allowMore: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
 };
 
 /**
- * Each operation's name becomes its `operationId`. Generated clients use `operationId` as the name of their functions.
+ * Returns the paths of the OpenAPI document. Each operation's name becomes its `operationId`. Generated clients use
+ * `operationId` as the name of their functions.
  */
 function paths(all: Record<string, Operation>) {
   const byPath = Map.groupBy(Object.entries(all), ([, { path }]) =>

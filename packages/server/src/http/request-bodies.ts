@@ -8,9 +8,9 @@ import { refuseSlowRequest } from './broken-requests.ts';
 type BodyLimits = Pick<Limits, 'silenceMs' | 'drainBytes' | 'drainMs'>;
 
 /**
- * A body may take any total time to arrive, but no pause may be longer than `silenceMs`. If a request is answered
- * before its whole body has arrived, the server still reads a part of the remaining body, so that the client can read
- * the response.
+ * Limits how request bodies arrive. A body may take any total time to arrive, but no pause may be longer than
+ * `silenceMs`. If a request is answered before its whole body has arrived, the server still reads a part of the
+ * remaining body, so that the client can read the response.
  */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits): void {
   refuseSilentBodies(app.server, limits.silenceMs);

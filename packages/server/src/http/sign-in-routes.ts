@@ -4,7 +4,7 @@ import { clearDevice, deviceIn } from '../auth/guard.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
-/** The routes that sign browsers in and out. */
+/** Adds the routes that sign browsers in and out. */
 export async function signInRoutes(app: App, { credentials }: { credentials: Credentials }) {
   app.route({
     ...routeOf(serverOperations.createSignInLink),

@@ -13,9 +13,9 @@ const policy = [
 ].join('; ');
 
 /**
- * A page for a frame that shows one image from the web, for a user who has chosen to see this image. The app's own
- * policy allows no images of other sites, so that an agent's text cannot send data to another server. The frame's
- * policy allows this one image. The browser fetches the image; the server does not.
+ * Adds the route of a page for a frame. The page shows one image from the web, for a user who has chosen to see this
+ * image. The app's own policy allows no images of other sites, so that an agent's text cannot send data to another
+ * server. The frame's policy allows this one image. The browser fetches the image; the server does not.
  */
 export function imageFrameRoute(app: FastifyInstance): void {
   app.route<{ Querystring: { url?: unknown } }>({

@@ -12,7 +12,7 @@ interface StreamRoutesOptions {
   limits: Limits;
 }
 
-/** The routes of server-sent events. */
+/** Adds the routes of server-sent events. */
 export async function streamRoutes(
   app: App,
   { runtime, connections, limits }: StreamRoutesOptions,

@@ -25,7 +25,7 @@ export async function sessionStreamRoute(
     ...routeOf(serverOperations.followSession),
     exposeHeadRoute: false,
     handler: async ({ params: { id }, query, headers }, reply) => {
-      // For an unknown session, this throws before the status of the response is sent.
+      // This throws for an unknown session, before the status of the response is sent.
       await runtime.status(id);
       const stream = streams.open({
         onDrained: () => subscription.drained(),
@@ -52,8 +52,8 @@ export async function sessionStreamRoute(
 }
 
 /**
- * The message `session:upsert` becomes the event `upsert`. An event named `error` would look like the browser's own
- * error event, so the message `session:error` becomes the event `problem`.
+ * Converts a message to a server-sent event. The message `session:upsert` becomes the event `upsert`. An event named
+ * `error` would look like the browser's own error event, so the message `session:error` becomes the event `problem`.
  */
 function toEvent(outgoing: Outgoing): ServerSentEvent {
   const { message } = outgoing;

@@ -2,7 +2,7 @@ import type { WebSocket } from '@fastify/websocket';
 import { expect, test } from 'vitest';
 import { SendBuffer } from './send-buffer.ts';
 
-/** A socket whose client reads nothing until `take` is called. */
+/** Creates a socket whose client reads nothing until `take` is called. */
 function slowSocket() {
   const waiting: { size: number; sent: (error?: Error) => void }[] = [];
   const socket = {

@@ -105,7 +105,7 @@ async function withDemo() {
   return { ...staged, zed };
 }
 
-/** The updates of one kind that an editor got. */
+/** Returns the updates of one kind that an editor received. */
 const updatesOf = ({ updates }: Editor, kind: string) =>
   updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
 

@@ -42,10 +42,13 @@ export function encodeEventParts(runId: string, events: readonly StreamEvent[]):
  * The events of a run's parts, each once. `parts` are in the order of their first events. A damaged part, whose JSON
  * cannot be read, is left out.
  */
-export function decodeEventParts(runId: string, parts: readonly string[]): StreamEvent[] {
+export function decodeEventParts(
+  runId: string,
+  parts: readonly Pick<EventPart, 'events'>[],
+): StreamEvent[] {
   const events: StreamEvent[] = [];
   for (const part of parts) {
-    const content = readAs(PartContent, part);
+    const content = readAs(PartContent, part.events);
     for (const [seq, timestamp, type, payload] of content?.rows ?? []) {
       if (seq <= (events.at(-1)?.seq ?? -1) || !content) continue;
       const row = { seq, timestamp, type, payload } as EventRow;

@@ -49,9 +49,6 @@ export class PostgresEventArchive implements EventArchive {
         .orderBy('from_seq')
         .execute(),
     );
-    return decodeEventParts(
-      runId,
-      rows.map(({ events }) => events),
-    );
+    return decodeEventParts(runId, rows);
   }
 }

@@ -1,4 +1,4 @@
-import type { OutputItem, Response } from '@liminal/protocol';
+import type { Response } from '@liminal/protocol';
 import { sql, type Transaction } from 'kysely';
 import {
   callItemsMax,
@@ -8,11 +8,11 @@ import {
   type ResponseHead,
   type StoredItem,
 } from '../response-store.ts';
-import type { Key, Tables } from './tables.ts';
+import { type ItemRow, storedItem } from '../store/rows.ts';
+import { type Key, rowReader, type Tables } from './tables.ts';
 import { callKeyHash } from '../store/call-hash.ts';
 import { fittingCount } from '../store/item-page.ts';
-import { readHead, readItem } from '../store/stored-json.ts';
-import { idOfTextKey, textKey } from '../store/text-key.ts';
+import { textKey } from '../store/text-key.ts';
 
 export async function readResponse(
   db: Transaction<Tables>,
@@ -30,7 +30,8 @@ export async function readResponse(
     .where('response_key', '=', row.response_key)
     .orderBy('item_index')
     .execute();
-  return { ...headOf(row), outputItems: items.map(itemOf) };
+  const stored = rowReader.items(row.run_id, items);
+  return { ...rowReader.head(row), outputItems: stored.map(({ item }) => item) };
 }
 
 export async function listRuns(
@@ -62,7 +63,7 @@ export async function readItems(
     ...(hasMore && { from: oldest.response_key }),
     ...(place && { to: place }),
   });
-  return { items: rows.map(storedItem).toReversed(), heads, hasMore };
+  return { items: rows.map((row) => rowReader.item(row)).toReversed(), heads, hasMore };
 }
 
 /** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
@@ -97,7 +98,7 @@ export async function readCalls(
     .where('rank', '<=', String(callItemsMax))
     .orderBy('item_index')
     .execute();
-  return rows.map((row) => ({ runId, index: row.item_index, item: itemOf(row) }));
+  return rows.map((row) => storedItem(runId, row));
 }
 
 /** The place of an item: its run's key, and its index in the run. */
@@ -106,11 +107,8 @@ interface ItemPlace {
   index: number;
 }
 
-interface ItemRow {
+interface PageRow extends ItemRow {
   response_key: Key;
-  item_index: number;
-  item: string;
-  run_id: string;
 }
 
 function itemsBefore(db: Transaction<Tables>, sessionId: string, place: ItemPlace | undefined) {
@@ -155,7 +153,7 @@ async function newestItems(
   sessionId: string,
   place: ItemPlace | undefined,
   limit: number,
-): Promise<ItemRow[]> {
+): Promise<PageRow[]> {
   return itemsBefore(db, sessionId, place)
     .select(['items.response_key', 'item_index', 'item', 'run_id'])
     .orderBy('items.response_key', 'desc')
@@ -167,7 +165,7 @@ async function newestItems(
 async function hasItemsBefore(
   db: Transaction<Tables>,
   sessionId: string,
-  oldest: ItemRow,
+  oldest: PageRow,
 ): Promise<boolean> {
   const place = { key: oldest.response_key, index: oldest.item_index };
   const older = itemsBefore(db, sessionId, place).select('item_index').limit(1);
@@ -193,7 +191,7 @@ async function readHeads(
     )
     .orderBy('response_key')
     .execute();
-  return rows.map(headOf);
+  return rows.map((row) => rowReader.head(row));
 }
 
 async function responseKeyOf(
@@ -208,19 +206,4 @@ async function responseKeyOf(
     .where('session_id', '=', textKey(sessionId))
     .executeTakeFirst();
   return row?.response_key;
-}
-
-function headOf(row: { head: string; run_id: string; session_id: string }): ResponseHead {
-  return readHead(row.head, {
-    runId: idOfTextKey(row.run_id),
-    sessionId: idOfTextKey(row.session_id),
-  });
-}
-
-function itemOf(row: { item: string; item_index: number }): OutputItem {
-  return readItem(row.item, row.item_index);
-}
-
-function storedItem(row: ItemRow): StoredItem {
-  return { runId: idOfTextKey(row.run_id), index: row.item_index, item: itemOf(row) };
 }

@@ -1,5 +1,4 @@
-import type { Tables } from './tables.ts';
-import { readGrant } from '../store/stored-json.ts';
+import { rowReader, type Tables } from './tables.ts';
 import type { Transaction } from 'kysely';
 import { createHash } from 'node:crypto';
 import type { Grant, Response } from '@liminal/protocol';
@@ -122,7 +121,7 @@ async function listGrants(db: Transaction<Tables>, projectId: string): Promise<G
     .where('project_id', '=', textKey(projectId))
     .orderBy('grant_key')
     .execute();
-  return rows.flatMap(({ record }) => readGrant(record) ?? []);
+  return rowReader.grants(rows);
 }
 
 async function addGrant(db: Transaction<Tables>, projectId: string, grant: Grant): Promise<void> {

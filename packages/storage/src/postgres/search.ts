@@ -1,14 +1,13 @@
 import type { RawBuilder, Transaction } from 'kysely';
 import { sql } from 'kysely';
-import type { SearchHit, SearchQuery, StoredItem } from '../response-store.ts';
-import { itemHit, titleHits } from '../store/search-hits.ts';
+import type { SearchHit, SearchQuery } from '../response-store.ts';
+import type { ItemRow } from '../store/rows.ts';
+import { titleHits } from '../store/search-hits.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms, parseQuery } from '../store/search-query.ts';
 import { fittingBatches } from '../store/item-page.ts';
-import { recordOf } from './sessions.ts';
-import { readItem } from '../store/stored-json.ts';
-import type { Key, Tables } from './tables.ts';
-import { idOfTextKey, textKey } from '../store/text-key.ts';
+import { type Key, rowReader, type Tables } from './tables.ts';
+import { textKey } from '../store/text-key.ts';
 
 /** The most items, and bytes of items, per read; and the most items that one search examines. */
 const batchLimits = { count: 100, size: 8 * 1_048_576 };
@@ -26,9 +25,7 @@ export async function search(
   for (const batch of fittingBatches(places, ({ size }) => size, batchLimits)) {
     if (hits.length >= limit) break;
     const rows = await readCandidates(db, batch);
-    hits.push(
-      ...rows.flatMap((row) => itemHit(idOfTextKey(row.session_id), storedItem(row), query) ?? []),
-    );
+    hits.push(...rows.flatMap((row) => rowReader.hit(row, query) ?? []));
   }
   return hits.slice(0, limit);
 }
@@ -46,12 +43,7 @@ async function findTitles(
     .orderBy('updated_at', 'desc')
     .orderBy('created_at', 'desc')
     .execute();
-  return [
-    ...titleHits(
-      rows.flatMap((row) => recordOf(row) ?? []),
-      query,
-    ),
-  ];
+  return [...titleHits(rowReader.sessions(rows), query)];
 }
 
 interface ItemKey {
@@ -97,12 +89,7 @@ async function findItemKeys(
   );
 }
 
-interface Candidate extends ItemKey {
-  /** The item as JSON. */
-  item: string;
-  run_id: string;
-  session_id: string;
-}
+type Candidate = ItemKey & ItemRow & { session_id: string };
 
 /** The items at these places, newest first. */
 async function readCandidates(
@@ -129,12 +116,4 @@ function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuild
   const { exact, prefix } = indexTerms(query);
   const wanted = [...exact.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');
   return sql`array_to_tsvector(string_to_array(${sql.ref(column)}, ' ')) @@ ${wanted}::tsquery`;
-}
-
-function storedItem(row: Candidate): StoredItem {
-  return {
-    runId: idOfTextKey(row.run_id),
-    index: row.item_index,
-    item: readItem(row.item, row.item_index),
-  };
 }

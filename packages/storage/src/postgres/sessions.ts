@@ -2,11 +2,11 @@ import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
 import { errors } from '../errors.ts';
 import type { SessionRecord } from '../response-store.ts';
-import { readSession, refuseDamaged } from '../store/stored-json.ts';
+import { refuseDamaged } from '../store/stored-json.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { isDeleted } from './deleted-sessions.ts';
-import type { Tables } from './tables.ts';
-import { idOfTextKey, textKey } from '../store/text-key.ts';
+import { rowReader, type Tables } from './tables.ts';
+import { textKey } from '../store/text-key.ts';
 import { wordList } from '../store/words.ts';
 
 /**
@@ -48,7 +48,7 @@ export async function findSession(
   sessionId: string,
 ): Promise<SessionRecord | undefined> {
   const row = await selectSession(db, sessionId).executeTakeFirst();
-  return row && recordOf(row);
+  return row && rowReader.session(row);
 }
 
 export async function takeSession(
@@ -58,8 +58,7 @@ export async function takeSession(
 ): Promise<SessionRecord | undefined> {
   // Locks the row: a concurrent save waits, and then sees the new fence.
   const row = await selectSession(db, sessionId).forUpdate().executeTakeFirst();
-  if (!row) return undefined;
-  const record = recordOf(row);
+  const record = row && rowReader.session(row);
   if (record === undefined) return undefined;
   const taken = { ...record, fence };
   await saveSession(db, taken);
@@ -78,7 +77,7 @@ export async function listSessions(
     .orderBy('updated_at', 'desc')
     .orderBy('created_at', 'desc')
     .execute();
-  return rows.flatMap((row) => recordOf(row) ?? []);
+  return rowReader.sessions(rows);
 }
 
 function selectSession(db: Transaction<Tables>, sessionId: string) {
@@ -91,11 +90,5 @@ function selectSession(db: Transaction<Tables>, sessionId: string) {
 /** The ids of sessions whose records are damaged. */
 export async function unreadableSessions(db: Transaction<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('sessions').select(['session_id', 'record']).execute();
-  return rows
-    .filter((row) => recordOf(row) === undefined)
-    .map((row) => idOfTextKey(row.session_id));
-}
-
-export function recordOf(row: { session_id: string; record: string }): SessionRecord | undefined {
-  return readSession(row.record, idOfTextKey(row.session_id));
+  return rowReader.damagedSessions(rows);
 }

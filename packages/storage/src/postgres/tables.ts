@@ -1,10 +1,14 @@
 import type { Generated } from 'kysely';
+import { RowReader } from '../store/rows.ts';
+import { idOfTextKey } from '../store/text-key.ts';
 
 /**
  * A row's key; a text, because PostgreSQL's 64-bit numbers arrive as text. Keys are only compared with each other and
  * passed back to the database.
  */
 export type Key = string;
+
+export const rowReader = new RowReader(idOfTextKey);
 
 export interface Tables {
   sessions: {

@@ -43,10 +43,7 @@ export class SqliteEventArchive implements EventArchive {
   async read(runId: string): Promise<StreamEvent[]> {
     const found: unknown[] = this.#database.read(() => this.#read.all(keyOf(runId)));
     const rows = found as { events: string }[];
-    return decodeEventParts(
-      runId,
-      rows.map(({ events }) => events),
-    );
+    return decodeEventParts(runId, rows);
   }
 
   /** Deletes a session's events. The caller wraps the call in a transaction. */

@@ -1,4 +1,5 @@
 import { callKeyOf, type OutputItem } from '@liminal/protocol';
+import { RowReader } from '../store/rows.ts';
 import { idOfTextKey as idOfText, textKey } from '../store/text-key.ts';
 
 /** A prefix that real ids do not have. */
@@ -13,6 +14,8 @@ export function keyOf(id: string): string {
 export function idOf(key: string): string {
   return key.startsWith(mark) ? idOfText(key.slice(mark.length)) : key;
 }
+
+export const rowReader = new RowReader(idOf);
 
 /** The value of the column `call_key` for an item. */
 export function callColumn(item: OutputItem): string | null {

@@ -1,23 +1,14 @@
 import type { StatementSync } from 'node:sqlite';
 import type { SearchHit } from '../response-store.ts';
-import { itemHit } from '../store/search-hits.ts';
+import type { ItemRow } from '../store/rows.ts';
 import type { ParsedQuery } from '../store/search-query.ts';
 import { indexTerms } from '../store/search-query.ts';
-import { readItem } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
-import { idOf, keyOf } from './id-key.ts';
+import { keyOf, rowReader } from './id-key.ts';
 import { indexBits } from './item-words.ts';
 
 /** The most items that one search examines; each item blocks the one thread for a moment. */
 const candidatesMax = 20_000;
-
-interface Candidate {
-  session_id: string;
-  run_id: string;
-  item_index: number;
-  /** The item as JSON. */
-  item: string;
-}
 
 /** Finds items by their words. */
 export class ItemSearch {
@@ -43,10 +34,8 @@ export class ItemSearch {
       matchOf(query),
       projectId === undefined ? null : keyOf(projectId),
     );
-    for (const row of rows as Iterable<Candidate>) {
-      const item = readItem(row.item, row.item_index);
-      const stored = { runId: idOf(row.run_id), index: row.item_index, item };
-      const hit = itemHit(idOf(row.session_id), stored, query);
+    for (const row of rows as Iterable<ItemRow & { session_id: string }>) {
+      const hit = rowReader.hit(row, query);
       if (hit) yield hit;
     }
   }

@@ -1,6 +1,5 @@
 import { errors } from '../errors.ts';
-import { keyOf } from './id-key.ts';
-import { readGrant } from '../store/stored-json.ts';
+import { keyOf, rowReader } from './id-key.ts';
 import type { StatementSync } from 'node:sqlite';
 import type { Grant, Response } from '@liminal/protocol';
 import type {
@@ -27,7 +26,7 @@ import { SqliteEventArchive } from './event-archive.ts';
 import { ItemSearch } from './item-search.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { EncodedResponse, ResponseRow } from './response-table.ts';
-import { encodeResponse, headOf, partEnds, ResponseTable } from './response-table.ts';
+import { encodeResponse, partEnds, ResponseTable } from './response-table.ts';
 import { SessionTable } from './session-table.ts';
 
 /** Sessions, Responses and items in separate tables, so that a page of items reads only those items. */
@@ -123,7 +122,7 @@ export class SqliteResponseStore implements ResponseStore {
       const row = this.#responses.find(runId);
       if (!row) return undefined;
       const items = this.#responses.items(row, 0, row.item_count);
-      return { ...headOf(row), outputItems: items.map(({ item }) => item) };
+      return { ...rowReader.head(row), outputItems: items.map(({ item }) => item) };
     });
   }
 
@@ -135,7 +134,7 @@ export class SqliteResponseStore implements ResponseStore {
     return this.#database.read(() => {
       const fromKey = fromRunId === undefined ? 0 : this.#find(sessionId, fromRunId)?.response_key;
       if (fromKey === undefined) return undefined;
-      return this.#responses.oldestFirst(sessionId, fromKey).map(headOf);
+      return this.#responses.oldestFirst(sessionId, fromKey).map((row) => rowReader.head(row));
     });
   }
 
@@ -192,7 +191,7 @@ export class SqliteResponseStore implements ResponseStore {
 
   #find(sessionId: string, runId: string): ResponseRow | undefined {
     const row = this.#responses.find(runId);
-    return row?.session_id === sessionId ? row : undefined;
+    return row?.session_id === keyOf(sessionId) ? row : undefined;
   }
 
   /** A session's runs up to the run with `key`, newest first; of that run, only the items before `index` count. */
@@ -202,7 +201,7 @@ export class SqliteResponseStore implements ResponseStore {
       // A run without items before the place is left out, because an earlier page has shown it.
       if (row.response_key === key && index <= 0) continue;
       yield {
-        head: () => headOf(row),
+        head: () => rowReader.head(row),
         count,
         items: (from, to) => this.#responses.items(row, from, to),
         sizes: (from, to) => this.#responses.sizes(row, from, to),
@@ -228,8 +227,7 @@ class GrantTable {
   }
 
   list(projectId: string): Grant[] {
-    const rows = this.#list.all(keyOf(projectId)) as unknown[] as { record: string }[];
-    return rows.flatMap(({ record }) => readGrant(record) ?? []);
+    return rowReader.grants(this.#list.all(keyOf(projectId)) as unknown[] as { record: string }[]);
   }
 
   add(projectId: string, grant: Grant): void {

@@ -1,15 +1,10 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Response } from '@liminal/protocol';
 import { errors } from '../errors.ts';
-import {
-  callItemsMax,
-  type CallsWanted,
-  type ResponseHead,
-  type StoredItem,
-} from '../response-store.ts';
-import { readHead, readItem } from '../store/stored-json.ts';
+import { callItemsMax, type CallsWanted, type StoredItem } from '../response-store.ts';
+import type { HeadRow, RunItemRow } from '../store/rows.ts';
 import type { Database } from './database.ts';
-import { callColumn, idOf, keyOf } from './id-key.ts';
+import { callColumn, keyOf, rowReader } from './id-key.ts';
 import { ItemWords } from './item-words.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 
@@ -29,13 +24,9 @@ export interface EncodedResponse {
 }
 
 /** A stored Response without its items. */
-export interface ResponseRow {
+export interface ResponseRow extends HeadRow {
   response_key: number;
-  run_id: string;
-  session_id: string;
   item_count: number;
-  /** The head as JSON. */
-  head: string;
 }
 
 /** The tables of Responses and their items, and their statements. The caller wraps writes in a transaction. */
@@ -128,20 +119,18 @@ export class ResponseTable {
   }
 
   find(runId: string): ResponseRow | undefined {
-    const row = this.#find.get(keyOf(runId)) as unknown as ResponseRow | undefined;
-    return row && withIds(row);
+    return this.#find.get(keyOf(runId)) as unknown as ResponseRow | undefined;
   }
 
   /** A session's runs from a key on, oldest first. */
   oldestFirst(sessionId: string, fromKey: number): ResponseRow[] {
-    const rows = this.#oldestFirst.all(keyOf(sessionId), fromKey) as unknown[] as ResponseRow[];
-    return rows.map(withIds);
+    return this.#oldestFirst.all(keyOf(sessionId), fromKey) as unknown[] as ResponseRow[];
   }
 
   /** A session's runs up to a key, newest first; read lazily. */
-  *newestFirst(sessionId: string, toKey: number): Generator<ResponseRow> {
+  newestFirst(sessionId: string, toKey: number): Iterable<ResponseRow> {
     const rows: Iterable<unknown> = this.#newestFirst.iterate(keyOf(sessionId), toKey);
-    for (const row of rows as Iterable<ResponseRow>) yield withIds(row);
+    return rows as Iterable<ResponseRow>;
   }
 
   /** The bytes of these items' JSON, newest first; read lazily. */
@@ -152,17 +141,17 @@ export class ResponseTable {
 
   /** A run's items from one index up to (not including) another. Missing rows are shown as damaged items. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
-    const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as ItemRow[];
-    return withGapsMarked(row, rows, from, to).map((item) => storedItem(row, item));
+    const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as RunItemRow[];
+    return rowReader.items(row.run_id, withGapsMarked(row, rows, from, to));
   }
 
   /** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
   calls(row: ResponseRow, { keys, side, index }: CallsWanted): StoredItem[] {
     const select = this.#selectCalls[side];
-    return keys
-      .flatMap((key) => select.all(row.response_key, keyOf(key), index) as unknown[] as ItemRow[])
-      .map((item) => storedItem(row, item))
-      .toSorted((a, b) => a.index - b.index);
+    const rows = keys.flatMap(
+      (key) => select.all(row.response_key, keyOf(key), index) as unknown[] as RunItemRow[],
+    );
+    return rowReader.items(row.run_id, rows).toSorted((a, b) => a.index - b.index);
   }
 }
 
@@ -172,10 +161,10 @@ export class ResponseTable {
  */
 function withGapsMarked(
   { item_count: count }: ResponseRow,
-  rows: ItemRow[],
+  rows: RunItemRow[],
   from: number,
   to: number,
-): ItemRow[] {
+): RunItemRow[] {
   const end = Math.min(to, count);
   if (rows.length >= end - from) return rows;
   const known = new Map(rows.map((row) => [row.item_index, row]));
@@ -185,13 +174,6 @@ function withGapsMarked(
     const index = from + at;
     return known.get(index) ?? { item_index: index, item: '' };
   });
-}
-
-function storedItem(
-  { run_id: runId }: ResponseRow,
-  { item_index: index, item }: ItemRow,
-): StoredItem {
-  return { runId, index, item: readItem(item, index) };
 }
 
 /**
@@ -229,19 +211,4 @@ export function partEnds({ items }: EncodedResponse): number[] {
     size += length;
   }
   return [...ends, items.length];
-}
-
-/** A row whose keys are converted back to ids. */
-function withIds(row: ResponseRow): ResponseRow {
-  return { ...row, run_id: idOf(row.run_id), session_id: idOf(row.session_id) };
-}
-
-interface ItemRow {
-  item_index: number;
-  /** The item as JSON. */
-  item: string;
-}
-
-export function headOf(row: ResponseRow): ResponseHead {
-  return readHead(row.head, { runId: row.run_id, sessionId: row.session_id });
 }

@@ -1,14 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
 import type { SessionRecord } from '../response-store.ts';
-import { readSession, refuseDamaged } from '../store/stored-json.ts';
+import type { SessionRow } from '../store/rows.ts';
+import { refuseDamaged } from '../store/stored-json.ts';
 import type { Database } from './database.ts';
-import { idOf, keyOf } from './id-key.ts';
-
-interface SessionRow {
-  session_id: string;
-  /** The whole record as JSON; other columns repeat fields for searching and sorting. */
-  record: string;
-}
+import { keyOf, rowReader } from './id-key.ts';
 
 /** The table of sessions and its statements. The caller wraps writes in a transaction. */
 export class SessionTable {
@@ -42,14 +37,14 @@ export class SessionTable {
 
   find(sessionId: string): SessionRecord | undefined {
     const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
-    return row && recordOf(row);
+    return row && rowReader.session(row);
   }
 
   /** The token under which a session's record was written; undefined if there is none. Throws `STORE_READ_FAILED`. */
   fenceOf(sessionId: string): number | undefined {
     const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
     refuseDamaged(sessionId, row?.record);
-    return row && recordOf(row)?.fence;
+    return row && rowReader.session(row)?.fence;
   }
 
   list({ projectId, active }: { projectId?: string; active?: boolean }): SessionRecord[] {
@@ -58,20 +53,15 @@ export class SessionTable {
       projectId === undefined ? null : keyOf(projectId),
       open,
     ) as unknown[] as SessionRow[];
-    return rows.flatMap((row) => recordOf(row) ?? []);
+    return rowReader.sessions(rows);
   }
 
   /** The ids of sessions whose records are damaged. */
   unreadable(): string[] {
-    const rows = this.#all.all() as unknown[] as SessionRow[];
-    return rows.filter((row) => recordOf(row) === undefined).map((row) => idOf(row.session_id));
+    return rowReader.damagedSessions(this.#all.all() as unknown[] as SessionRow[]);
   }
 
   delete(sessionId: string): void {
     this.#delete.run(keyOf(sessionId));
   }
-}
-
-function recordOf(row: SessionRow): SessionRecord | undefined {
-  return readSession(row.record, idOf(row.session_id));
 }

@@ -1,11 +1,8 @@
-import { Menu } from '@base-ui/react/menu';
 import { Camera, Files, Paperclip } from 'lucide-react';
 import { type RefObject, useRef } from 'react';
-import { useMenuLayer } from '../app/history.ts';
 import { IconButton } from '../look/controls.tsx';
-import controls from '../look/controls.module.css';
+import { IconTrigger, Menu, MenuItem } from '../look/Menu.tsx';
 import { useMediaQuery } from '../look/use-media-query.ts';
-import menu from '../look/menu.module.css';
 
 /** A button that chooses files to attach. On a phone, the button can also take a photo. */
 export function AttachButton({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
@@ -33,27 +30,20 @@ interface AttachMenuProps {
 }
 
 function AttachMenu({ picker, camera }: AttachMenuProps) {
-  const layer = useMenuLayer();
+  const trigger = (
+    <IconTrigger label="Attach files">
+      <Paperclip size={17} aria-hidden="true" />
+    </IconTrigger>
+  );
   return (
-    <Menu.Root {...layer}>
-      <Menu.Trigger className={controls.icon} aria-label="Attach files" title="Attach files">
-        <Paperclip size={17} aria-hidden="true" />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner className={menu.positioner} side="top" align="start" sideOffset={6}>
-          <Menu.Popup className={menu.popup}>
-            <Menu.Item className={menu.item} onClick={() => picker.current?.click()}>
-              <Files size={16} />
-              Choose files
-            </Menu.Item>
-            <Menu.Item className={menu.item} onClick={() => camera.current?.click()}>
-              <Camera size={16} />
-              Take a photo
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <Menu trigger={trigger} side="top" align="start">
+      <MenuItem icon={<Files size={16} />} onClick={() => picker.current?.click()}>
+        Choose files
+      </MenuItem>
+      <MenuItem icon={<Camera size={16} />} onClick={() => camera.current?.click()}>
+        Take a photo
+      </MenuItem>
+    </Menu>
   );
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@liminal/protocol';
 import { ChevronRight } from 'lucide-react';
 import { useCallback, useEffect, useId, useMemo, useState } from 'react';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { Button } from '../look/controls.tsx';
 import { Dialog } from '../look/Dialog.tsx';
 import form from '../look/form.module.css';
@@ -106,20 +107,14 @@ function File({ file, isOpen }: { file: ChangedFile; isOpen: boolean }) {
   const id = useId();
   return (
     <li className={css.file}>
-      <button
-        type="button"
-        className={css.head}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
-      >
+      <Disclosure className={css.head} isOpen={open} onToggle={() => setOpen(!open)} contentId={id}>
         <ChevronRight size={14} className={css.chevron} aria-hidden="true" />
         <span className={css.change}>{words[file.change]}</span>
         <span className={css.path}>
           <ShownText text={file.path} />
         </span>
         {file.added !== undefined && <LineCount added={file.added} removed={file.removed ?? 0} />}
-      </button>
+      </Disclosure>
       {open && (
         <div id={id}>
           {changedFileNotes(file).map((note) => (

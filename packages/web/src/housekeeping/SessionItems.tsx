@@ -1,4 +1,3 @@
-import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
 import {
   Archive,
@@ -13,8 +12,7 @@ import {
   Trash2,
 } from 'lucide-react';
 import { useAgent } from '../app/agents.tsx';
-import menu from '../look/menu.module.css';
-import { MenuItem } from '../look/MenuItem.tsx';
+import { MenuItem, MenuSeparator } from '../look/Menu.tsx';
 import { useHousekeeping } from './housekeeping.tsx';
 
 /** The menu entries of a session: pin, archive, and the entries that open the session's dialogs. */
@@ -72,7 +70,7 @@ export function SessionItems({ session }: { session: SessionSummary }) {
           MCP servers…
         </MenuItem>
       )}
-      <Menu.Separator className={menu.separator} />
+      <MenuSeparator />
       <MenuItem icon={<Trash2 size={14} />} onClick={() => housekeeping.delete(session)}>
         Delete…
       </MenuItem>

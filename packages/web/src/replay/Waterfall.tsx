@@ -1,6 +1,7 @@
 import type { Span } from '@liminal/protocol';
 import { ChevronDown, ChevronLeft, ChevronRight } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { IconButton, joinClasses } from '../look/controls.tsx';
 import { duration } from '../words/time.ts';
 import { type RecordedRun, spansOf } from './recording.ts';
@@ -30,15 +31,10 @@ export function Waterfall({ runs, index, playback }: WaterfallProps) {
   return (
     <section className={css.panel} data-open={isOpen} aria-label="Spans">
       <header className={css.head}>
-        <button
-          type="button"
-          className={css.title}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
-        >
+        <Disclosure className={css.title} isOpen={isOpen} onToggle={() => setOpen(!isOpen)}>
           <ChevronDown size={14} aria-hidden="true" className={css.chevron} />
           Timeline, turn {index + 1} of {runs.length}
-        </button>
+        </Disclosure>
         <IconButton
           label="Turn before"
           disabled={index === 0}

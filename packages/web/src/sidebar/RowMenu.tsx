@@ -1,8 +1,7 @@
-import { Menu } from '@base-ui/react/menu';
 import type { SessionSummary } from '@liminal/protocol';
 import { useLayer } from '../app/history.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
-import menu from '../look/menu.module.css';
+import { OpenMenu } from '../look/Menu.tsx';
 import { labelOf } from '../words/label.ts';
 
 /** The position at which a menu opens: at an element, or where the pointer was. */
@@ -22,31 +21,23 @@ interface RowMenuProps {
 export default function RowMenu({ session, anchor: { element, at }, onClose }: RowMenuProps) {
   useLayer(true, onClose);
   const anchor = at ? { getBoundingClientRect: () => new DOMRect(at.x, at.y, 0, 0) } : element;
-  const close = (isOpen: boolean) => {
-    if (isOpen) return;
+  const close = () => {
     // Focus the element now, so that a dialog that a menu entry opens returns the focus to this element.
     element.focus();
     onClose();
   };
   return (
-    <Menu.Root open onOpenChange={close}>
-      {/* The menu is inside the open dialog, because nothing outside of the dialog can be used. */}
-      <Menu.Portal container={element.closest('dialog') ?? document.body}>
-        <Menu.Positioner
-          className={menu.positioner}
-          anchor={anchor}
-          align={at ? 'start' : 'end'}
-          sideOffset={at ? 0 : 4}
-        >
-          <Menu.Popup
-            className={menu.popup}
-            aria-label={labelOf(session.title)}
-            finalFocus={() => (element.isConnected ? element : true)}
-          >
-            <SessionItems session={session} />
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <OpenMenu
+      onClose={close}
+      // The menu is inside the open dialog, because nothing outside of the dialog can be used.
+      container={element.closest('dialog') ?? document.body}
+      anchor={anchor}
+      align={at ? 'start' : 'end'}
+      sideOffset={at ? 0 : 4}
+      aria-label={labelOf(session.title)}
+      finalFocus={() => (element.isConnected ? element : true)}
+    >
+      <SessionItems session={session} />
+    </OpenMenu>
   );
 }

@@ -2,6 +2,7 @@ import type { SessionSummary } from '@liminal/protocol';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useNavigation } from '../app/navigation.tsx';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { SessionRow } from './SessionRow.tsx';
 import css from './Sidebar.module.css';
 import { labelOf } from '../words/label.ts';
@@ -49,10 +50,10 @@ export function SessionSection(props: SessionSectionProps) {
   return (
     <section aria-label={labelOf(name)}>
       <h2 className={css.heading}>
-        <button type="button" aria-expanded={open} title={title} onClick={onToggle}>
+        <Disclosure isOpen={open} onToggle={onToggle} title={title}>
           <ChevronRight size={12} aria-hidden="true" />
           {heading}
-        </button>
+        </Disclosure>
       </h2>
       {open && (
         <ul className={css.rows}>

@@ -1,4 +1,3 @@
-import { Menu } from '@base-ui/react/menu';
 import { describeError, findSession } from '@liminal/client';
 import { useClient, useSessions } from '@liminal/client/react';
 import {
@@ -14,7 +13,6 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import { useAgent } from '../app/agents.tsx';
-import { useMenuLayer } from '../app/history.ts';
 import { altKey, commandKey } from '../app/keys.ts';
 import { openFind } from '../session/FindBar.tsx';
 import { useNavigation } from '../app/navigation.tsx';
@@ -22,9 +20,7 @@ import { useFork } from '../app/use-fork.ts';
 import { useHousekeeping } from '../housekeeping/housekeeping.tsx';
 import { saveExport } from '../housekeeping/save-export.ts';
 import { SessionItems } from '../housekeeping/SessionItems.tsx';
-import controls from '../look/controls.module.css';
-import menu from '../look/menu.module.css';
-import { MenuItem } from '../look/MenuItem.tsx';
+import { IconTrigger, Menu, MenuItem, MenuSeparator } from '../look/Menu.tsx';
 import { writeClipboard } from '../look/use-copy.ts';
 import css from './SessionMenu.module.css';
 
@@ -35,7 +31,6 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
   const session = findSession(useSessions().projects, sessionId);
   const agent = useAgent(session?.cliType);
   const fork = useFork();
-  const layer = useMenuLayer();
   const { showRename } = useHousekeeping();
   const [problem, setProblem] = useState<string>();
 
@@ -46,58 +41,55 @@ export default function SessionMenu({ sessionId }: { sessionId: string }) {
 
   return (
     <>
-      <Menu.Root {...layer}>
-        <Menu.Trigger className={controls.icon} aria-label="Session" title="Session">
-          <Ellipsis size={16} />
-        </Menu.Trigger>
-        <Menu.Portal>
-          <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
-            <Menu.Popup className={menu.popup}>
-              <MenuItem icon={<Search size={14} />} onClick={openFind} keys={commandKey('F')}>
-                Find in this session
-              </MenuItem>
-              {session !== undefined && (
-                <MenuItem icon={<Pencil size={14} />} onClick={() => showRename(session)}>
-                  Rename
-                </MenuItem>
-              )}
-              {agent?.forks === true && session?.importedFrom === undefined && (
-                <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
-                  Fork
-                </MenuItem>
-              )}
-              <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
-                Copy session id
-              </MenuItem>
-              <MenuItem
-                icon={<Download size={14} />}
-                onClick={() => attempt(saveExport(requests, sessionId))}
-              >
-                Export
-              </MenuItem>
-              {preview === sessionId && (
-                <MenuItem icon={<Bookmark size={14} />} onClick={() => keep(sessionId)}>
-                  Pin tab
-                </MenuItem>
-              )}
-              <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} keys={altKey('W')}>
-                Close tab
-              </MenuItem>
-              <Menu.Separator className={menu.separator} />
-              <MenuItem
-                icon={<PowerOff size={14} />}
-                disabled={session?.isAlive === false}
-                onClick={() => attempt(requests.kill(sessionId))}
-                hint={session?.isAlive === false ? 'not running' : undefined}
-              >
-                Stop the agent process
-              </MenuItem>
-              <Menu.Separator className={menu.separator} />
-              {session !== undefined && <SessionItems session={session} />}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <Menu
+        trigger={
+          <IconTrigger label="Session">
+            <Ellipsis size={16} />
+          </IconTrigger>
+        }
+      >
+        <MenuItem icon={<Search size={14} />} onClick={openFind} keys={commandKey('F')}>
+          Find in this session
+        </MenuItem>
+        {session !== undefined && (
+          <MenuItem icon={<Pencil size={14} />} onClick={() => showRename(session)}>
+            Rename
+          </MenuItem>
+        )}
+        {agent?.forks === true && session?.importedFrom === undefined && (
+          <MenuItem icon={<GitFork size={14} />} onClick={() => attempt(fork(sessionId))}>
+            Fork
+          </MenuItem>
+        )}
+        <MenuItem icon={<Copy size={14} />} onClick={() => void writeClipboard(sessionId)}>
+          Copy session id
+        </MenuItem>
+        <MenuItem
+          icon={<Download size={14} />}
+          onClick={() => attempt(saveExport(requests, sessionId))}
+        >
+          Export
+        </MenuItem>
+        {preview === sessionId && (
+          <MenuItem icon={<Bookmark size={14} />} onClick={() => keep(sessionId)}>
+            Pin tab
+          </MenuItem>
+        )}
+        <MenuItem icon={<X size={14} />} onClick={() => close(sessionId)} keys={altKey('W')}>
+          Close tab
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem
+          icon={<PowerOff size={14} />}
+          disabled={session?.isAlive === false}
+          onClick={() => attempt(requests.kill(sessionId))}
+          hint={session?.isAlive === false ? 'not running' : undefined}
+        >
+          Stop the agent process
+        </MenuItem>
+        <MenuSeparator />
+        {session !== undefined && <SessionItems session={session} />}
+      </Menu>
       {problem !== undefined && (
         <p className={css.problem} role="alert">
           {problem}

@@ -1,13 +1,10 @@
-import { Menu } from '@base-ui/react/menu';
 import { findSession } from '@liminal/client';
 import { useSessions } from '@liminal/client/react';
 import { Check, ChevronDown } from 'lucide-react';
 import { AgentMark } from '../app/AgentMark.tsx';
-import { useMenuLayer } from '../app/history.ts';
 import { useNavigation } from '../app/navigation.tsx';
-import controls from '../look/controls.module.css';
 import spoken from '../look/spoken.module.css';
-import menu from '../look/menu.module.css';
+import { IconTrigger, Menu, MenuItem, MenuSeparator, MenuTrigger } from '../look/Menu.tsx';
 import css from './TabsMenu.module.css';
 import { SessionMark } from '../app/SessionMark.tsx';
 
@@ -20,48 +17,36 @@ interface TabsMenuProps {
 export default function TabsMenu({ look }: TabsMenuProps) {
   const { tabs, active, close, closeOthers } = useNavigation();
   const { projects } = useSessions();
-  const layer = useMenuLayer();
   const label = `All tabs (${tabs.length})`;
   const shown = active === undefined ? undefined : findSession(projects, active);
+  const trigger =
+    look === 'icon' ? (
+      <IconTrigger label={label}>
+        <ChevronDown size={16} aria-hidden="true" />
+      </IconTrigger>
+    ) : (
+      <MenuTrigger className={css.switcher}>
+        {shown !== undefined && <SessionMark session={shown} />}
+        <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
+        {/* A single tab leaves this room to its title. */}
+        <span className={tabs.length > 1 ? css.count : spoken.only}>
+          {tabs.length}
+          <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
+        </span>
+        <ChevronDown size={14} aria-hidden="true" />
+      </MenuTrigger>
+    );
   return (
-    <Menu.Root {...layer}>
-      {look === 'icon' ? (
-        <Menu.Trigger className={controls.icon} aria-label={label} title={label}>
-          <ChevronDown size={16} aria-hidden="true" />
-        </Menu.Trigger>
-      ) : (
-        <Menu.Trigger className={css.switcher}>
-          {shown !== undefined && <SessionMark session={shown} />}
-          <bdi className={css.title}>{shown?.title ?? 'Open sessions'}</bdi>
-          {/* If there is only one tab, the count is hidden, so that the title has more room. */}
-          <span className={tabs.length > 1 ? css.count : spoken.only}>
-            {tabs.length}
-            <span className={spoken.only}>{tabs.length === 1 ? ' tab' : ' tabs'}</span>
-          </span>
-          <ChevronDown size={14} aria-hidden="true" />
-        </Menu.Trigger>
+    <Menu trigger={trigger} className={css.popup}>
+      {tabs.map((sessionId) => (
+        <TabItem key={sessionId} sessionId={sessionId} />
+      ))}
+      <MenuSeparator />
+      {active !== undefined && <MenuItem onClick={() => close(active)}>Close this tab</MenuItem>}
+      {active !== undefined && tabs.length > 1 && (
+        <MenuItem onClick={() => closeOthers(active)}>Close all others</MenuItem>
       )}
-      <Menu.Portal>
-        <Menu.Positioner className={menu.positioner} align="end" sideOffset={6}>
-          <Menu.Popup className={`${menu.popup} ${css.popup}`}>
-            {tabs.map((sessionId) => (
-              <TabItem key={sessionId} sessionId={sessionId} />
-            ))}
-            <Menu.Separator className={menu.separator} />
-            {active !== undefined && (
-              <Menu.Item className={menu.item} onClick={() => close(active)}>
-                Close this tab
-              </Menu.Item>
-            )}
-            {active !== undefined && tabs.length > 1 && (
-              <Menu.Item className={menu.item} onClick={() => closeOthers(active)}>
-                Close all others
-              </Menu.Item>
-            )}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    </Menu>
   );
 }
 
@@ -69,8 +54,7 @@ function TabItem({ sessionId }: { sessionId: string }) {
   const { active, show } = useNavigation();
   const session = findSession(useSessions().projects, sessionId);
   return (
-    <Menu.Item
-      className={menu.item}
+    <MenuItem
       label={session?.title ?? 'Session'}
       aria-current={sessionId === active ? 'page' : undefined}
       onClick={() => show(sessionId)}
@@ -79,6 +63,6 @@ function TabItem({ sessionId }: { sessionId: string }) {
       <bdi className={css.title}>{session?.title ?? 'Session'}</bdi>
       {sessionId === active && <Check size={14} aria-hidden="true" />}
       {session !== undefined && <AgentMark cliType={session.cliType} />}
-    </Menu.Item>
+    </MenuItem>
   );
 }

@@ -3,6 +3,7 @@ import { FileDiff as FileDiffIcon } from 'lucide-react';
 import { ChangeCount } from '../diff/ChangeCount.tsx';
 import { DiffView } from '../diff/DiffView.tsx';
 import { FileLink } from '../files/FileLink.tsx';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { shortPath } from '../words/paths.ts';
 import css from './FileChanges.module.css';
@@ -23,12 +24,7 @@ export function FileChanges({ item, folder }: FileChangesProps) {
   const label = files.length === 1 ? '1 file changed' : `${files.length} files changed`;
   return (
     <div className={css.changes} role="group" aria-label={label} data-item-id={item.itemId}>
-      <button
-        type="button"
-        className={card.head}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
+      <Disclosure className={card.head} isOpen={open} onToggle={() => setOpen(!open)}>
         <FileDiffIcon size={15} aria-hidden="true" />
         <span className={card.verb}>{label}</span>
         <span className={card.subject}>
@@ -37,7 +33,7 @@ export function FileChanges({ item, folder }: FileChangesProps) {
         <span className={outcome.outcome}>
           <ChangeCount diffs={item.diffs} />
         </span>
-      </button>
+      </Disclosure>
       {open && files.map(([path, diffs]) => <File key={path} {...{ path, diffs, folder }} />)}
     </div>
   );

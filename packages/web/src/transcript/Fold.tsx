@@ -1,5 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
+import { Disclosure } from '../look/Disclosure.tsx';
 import css from './Fold.module.css';
 import { openName, useRemembered } from './remembered.ts';
 
@@ -21,17 +22,16 @@ export function Fold({ title, children, disabled = false, name = openName }: Fol
   const id = useId();
   return (
     <>
-      <button
-        type="button"
+      <Disclosure
         className={css.summary}
         disabled={disabled}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
+        isOpen={open}
+        onToggle={() => setOpen(!open)}
+        contentId={id}
       >
         <ChevronRight size={14} className={css.chevron} aria-hidden="true" />
         {title}
-      </button>
+      </Disclosure>
       {open && <div id={id}>{children}</div>}
     </>
   );

@@ -1,5 +1,6 @@
 import { isInterruption } from '@liminal/protocol';
 import { Ban } from 'lucide-react';
+import { Disclosure } from '../look/Disclosure.tsx';
 import type { ToolRow } from './arrange.ts';
 import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
@@ -28,16 +29,11 @@ export function NotMadeRun({ rows, folder, turnEnded }: NotMadeRunProps) {
   const why = wasInterrupted && areUnrun ? serverRestarted : 'stopped';
   return (
     <div className={css.run} role="group" aria-label={label} data-count={rows.length}>
-      <button
-        type="button"
-        className={card.head}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
+      <Disclosure className={card.head} isOpen={open} onToggle={() => setOpen(!open)}>
         <Ban size={15} aria-hidden="true" />
         <span className={card.verb}>{label}</span>
         <span className={card.subject}>{isRejected ? 'you rejected them' : why}</span>
-      </button>
+      </Disclosure>
       {open && (
         <div className={css.calls}>
           {rows.map(({ key, call, approval }) => (

@@ -1,4 +1,5 @@
 import type { ToolCallUpsert } from '@liminal/protocol';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { ToolCard } from './ToolCard.tsx';
 import card from './ToolCard.module.css';
 import css from './ReadRun.module.css';
@@ -24,12 +25,7 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
   const label = readRunWords(calls);
   return (
     <div className={css.run} role="group" aria-label={label} data-count={calls.length}>
-      <button
-        type="button"
-        className={card.head}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
-      >
+      <Disclosure className={card.head} isOpen={open} onToggle={() => setOpen(!open)}>
         <ToolIcon kind={last.kind} />
         <span className={card.verb}>{label}</span>
         <span className={card.subject}>{open ? '' : toolWords(current, folder).subject}</span>
@@ -38,7 +34,7 @@ export function ReadRun({ calls, folder, turnEnded }: ReadRunProps) {
           phase={toolPhase(current, false, turnEnded)}
           began={current.startedAt}
         />
-      </button>
+      </Disclosure>
       {open && (
         <div className={css.calls}>
           {calls.map((call) => (

@@ -1,6 +1,7 @@
 import { headOf } from '@liminal/protocol';
 import type { ApprovalUpsert, ToolCallUpsert } from '@liminal/protocol';
 import { type ReactNode, useId, useEffect } from 'react';
+import { Disclosure } from '../look/Disclosure.tsx';
 import { joinClasses } from '../look/controls.tsx';
 import { ShownText } from '../look/ShownText.tsx';
 import { ApprovalOutcomeNote, WaitingLink } from './ApprovalActions.tsx';
@@ -69,12 +70,11 @@ export function ToolCard(props: ToolCardProps) {
       data-kind={call.kind}
     >
       <div className={css.line}>
-        <button
-          type="button"
+        <Disclosure
           className={css.head}
-          aria-expanded={open}
-          aria-controls={open ? bodyId : undefined}
-          onClick={() => setChosen(!open)}
+          isOpen={open}
+          onToggle={() => setChosen(!open)}
+          contentId={bodyId}
         >
           <ToolIcon kind={call.kind} subagent={isSubagent(call)} />
           <span className={css.verb}>
@@ -84,7 +84,7 @@ export function ToolCard(props: ToolCardProps) {
             <ShownText text={headOf(subject, mostInLine)} />
           </span>
           <ToolOutcome call={call} phase={phase} began={began} isUnrun={neverRan(call, approval)} />
-        </button>
+        </Disclosure>
         {waits && <WaitingLink approval={asked} />}
         {phase === 'running' && <ToBackground call={call} />}
       </div>

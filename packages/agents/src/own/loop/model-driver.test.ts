@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import type { CliProvider, ConversationRewind } from '../../contract/provider.ts';
 import { foldTurn } from '../../testing/folding.ts';
 import { Watch } from '../../testing/watch.ts';
 import type { ModelServer } from './catalog.ts';
-import { createModelProviders, type ModelOptions } from './model-driver.ts';
+import { createModelDrivers, type ModelOptions } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
@@ -34,8 +35,9 @@ async function open(server: ModelServer, options: Partial<ModelOptions> = {}) {
   ends.push(() => rm(projectDir, { recursive: true }));
   const retries = { attempts: 1, firstMs: 1, maxMs: 1 };
   const all = { servers: [server], tools: [loudEcho], retries, ...options };
-  const [provider] = createModelProviders(all);
-  if (provider === undefined) throw new Error('No provider was created.');
+  const [driver] = createModelDrivers(all);
+  if (driver === undefined) throw new Error('No driver was created.');
+  const provider = new DriverProvider(driver);
   ends.push(() => provider.close());
   return { provider, projectDir };
 }
@@ -55,10 +57,10 @@ async function runTurn(provider: CliProvider, watch: Watch, message: string) {
 
 test('each server is an agent type with its own title, in the order of the configuration', async () => {
   const servers = [serving([]), serving([], { name: 'there', title: 'There' })];
-  const providers = createModelProviders({ servers, tools: [] });
-  expect(providers.map(({ cliType }) => cliType)).toEqual(['here', 'there']);
+  const drivers = createModelDrivers({ servers, tools: [] });
+  expect(drivers.map(({ cliType }) => cliType)).toEqual(['here', 'there']);
   expect(
-    (await Promise.all(providers.map(async (one) => one.describe()))).map(({ name }) => name),
+    (await Promise.all(drivers.map(async (one) => one.describe()))).map(({ name }) => name),
   ).toEqual(['Here', 'There']);
 });
 

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutputItem, Response } from '@liminal/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
+import { DriverProvider } from '../../base/driver-provider.ts';
 import { foldTurn } from '../../testing/folding.ts';
 import { expectWholeTurn, Watch } from '../../testing/watch.ts';
 import type { ModelServer } from './catalog.ts';
 import type { ModelRequest } from './model-client.ts';
 import { ModelError, type ModelErrorCode } from './model-error.ts';
-import { createModelProviders } from './model-driver.ts';
+import { createModelDrivers } from './model-driver.ts';
 import { cutOff } from './testing/cut-off.ts';
 import { loudEcho } from './testing/echo.ts';
 import {
@@ -44,8 +45,9 @@ async function open(
   client.withoutTools.add('plain');
   const servers = [{ name: 'here', title: 'Here', client, model: 'one', ...server }];
   const retries = { attempts: 3, firstMs: 1, maxMs: 1_000_000 };
-  const [provider] = createModelProviders({ servers, tools: [loudEcho], retries, maxRounds });
-  if (provider === undefined) throw new Error('No provider was created.');
+  const [driver] = createModelDrivers({ servers, tools: [loudEcho], retries, maxRounds });
+  if (driver === undefined) throw new Error('No driver was created.');
+  const provider = new DriverProvider(driver);
   ends.push(() => provider.close());
   const watch = new Watch(provider, 's');
   await provider.loadSession('s', { projectDir, resuming, stored: { runs: async () => stored } });

@@ -146,8 +146,8 @@ export class AcpFold {
   }
 
   /**
-   * The client that waits for the response to its prompt gets the turn's error in that response. All other clients get
-   * the error from here.
+   * Computes the updates at the end of the run. The client that waits for the response to its prompt gets the turn's
+   * error in that response. All other clients get the error from here.
    */
   foldEnd(): void {
     const { head } = this.#after;

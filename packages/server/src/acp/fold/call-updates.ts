@@ -20,7 +20,7 @@ import {
   type ToolCallUpdate,
 } from './tool-calls.ts';
 
-/** What was sent about a call that has not ended, and about its output. */
+/** The state in which a call that has not ended, and its output, were sent to the client. */
 interface SentCall {
   /** Whether the call was sent as in progress. */
   readonly runs: boolean;
@@ -117,7 +117,7 @@ export class CallUpdates {
   foldOutput(item: OutputOf, parent: string | undefined): void {
     const { after, addedText, emit } = this.#options;
     const isOpen = after.open.has(item.id);
-    // For an open output, the id of its call is not known yet.
+    // The id of the call is not known yet while an output is open.
     if (isOpen && callIdOf(item) === item.id) return;
     const call = this.#open.get(callIdOf(item)) ?? this.#announceUnknown(item, parent);
     const sent = this.#sentStateOf(call, item);

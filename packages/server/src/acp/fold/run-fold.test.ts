@@ -187,7 +187,7 @@ describe('content', () => {
       { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
       { type: 'resource_link', uri: 'file:///a', name: 'a', title: 'A', size: 3 },
     ],
-  ])('FR-039-02: %s', (_, block, content) => {
+  ])('FR-039-02: a content block of the kind %s is converted to ACP', (_, block, content) => {
     const told = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content };
     expect(updatesOf([done(message('m', '', { blocks: [block] }))])).toEqual([told]);
     const twice = updatesOf([
@@ -571,7 +571,7 @@ describe('updates besides messages and calls', () => {
       { shows: showsLittle },
       chunk('agent_message_chunk', 's', words2, { _meta: { liminal: { notice: 'info' } } }),
     ],
-  ])('FR-039-01: a system message becomes %s', (_, telling, told) => {
+  ])('FR-039-01: a system message is sent as %s', (_, telling, told) => {
     expect(updatesOf([done(message('s', words2, { origin: 'system' }))], telling)).toEqual([told]);
   });
 
@@ -880,7 +880,7 @@ describe('repeats', () => {
     });
   });
 
-  test('FR-039-05: if items were withdrawn before they were sent, there is no update for them', () => {
+  test('FR-039-05: if items were withdrawn before they were sent, no update is sent for them', () => {
     const told = updatesOf([
       start('s', 'message', { origin: 'system' }),
       delta('s', 'Hm.'),

@@ -351,7 +351,7 @@ test.each<[string, boolean]>([
   ['{}}', false],
   ['[1]', false],
   ['', false],
-])('the arguments %j are all there: %s', (json, isInputComplete) => {
+])('whether the arguments %j are complete: %s', (json, isInputComplete) => {
   expect(hasCompleteInput({ ...call, arguments: json })).toBe(isInputComplete);
 });
 

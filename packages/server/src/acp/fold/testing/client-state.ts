@@ -124,7 +124,9 @@ export class ClientState {
     return { messages, calls, plan, usage, compactions, questions: [...questions].toSorted() };
   }
 
-  /** The content of a call. Output in terminals is included as text, because output may be sent in both forms. */
+  /**
+   * Returns the content of a call. Output in terminals is included as text, because output may be sent in both forms.
+   */
   #shown(content: readonly ToolCallContent[] = []): unknown[] {
     return content.flatMap((one): unknown[] => {
       if (one.type !== 'terminal') return [one];
