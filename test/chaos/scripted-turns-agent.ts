@@ -7,7 +7,7 @@ import type {
   SteerTarget,
   StoredFork,
 } from '@liminal/agents';
-import { nothingToSteer, ProviderError } from '@liminal/agents';
+import { agentErrors, ProviderError } from '@liminal/agents';
 import {
   type AgentInfo,
   type ApprovalAnswer,
@@ -98,7 +98,7 @@ class TalkingSession implements AgentSession {
 
   async steer(message: string, { turnId, messageId }: SteerTarget): Promise<void> {
     const talking = this.#turn;
-    if (!this.isAlive || talking?.turnId !== turnId) throw nothingToSteer();
+    if (!this.isAlive || talking?.turnId !== turnId) throw agentErrors.NOTHING_TO_STEER.noTurn();
     this.#onDelivered(this.#sessionId, messageId);
     const itemId = steeredItemId(turnId, messageId);
     const said = { itemType: 'message', origin: 'user', delivery: 'sent' } as const;

@@ -11,7 +11,7 @@ import {
   whyTooLarge,
 } from '@liminal/protocol';
 import mime from 'mime';
-import { ConfigError } from './config/errors.ts';
+import { errors } from './errors.ts';
 
 /** A file whose path was given with `--attach`. */
 export interface AttachedFile {
@@ -21,8 +21,7 @@ export interface AttachedFile {
 
 /** Reads the files before the command starts a server or a session. Throws ConfigError if a file cannot be attached. */
 export async function readAttachments(paths: readonly string[]): Promise<AttachedFile[]> {
-  if (paths.length > blocksMax)
-    throw new ConfigError(`--attach accepts at most ${blocksMax} files.`);
+  if (paths.length > blocksMax) throw errors.INVALID_CONFIG.attachMany(blocksMax);
   const files: AttachedFile[] = [];
   let totalSize = 0;
   for (const path of paths) {
@@ -31,7 +30,7 @@ export async function readAttachments(paths: readonly string[]): Promise<Attache
     const why =
       whyTooLarge(size, blobMax, `"${path}"`) ??
       whyTooLarge(totalSize, blobsTogetherMax, 'The total of the attached files');
-    if (why !== undefined) throw new ConfigError(`--attach: ${why}`);
+    if (why !== undefined) throw errors.INVALID_CONFIG.attachTooLarge(why);
     files.push({ name: basename(path), bytes: new Uint8Array(await readFile(path)) });
   }
   return files;
@@ -59,10 +58,10 @@ function mediaTypeOf(block: ContentBlock): string {
 async function fileSize(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (isMissing) throw new ConfigError(`--attach: the file "${path}" does not exist.`);
-    throw new ConfigError(`--attach: "${path}" cannot be read: ${thrownMessage(error)}`);
+    if (isMissing) throw errors.INVALID_CONFIG.attachMissing(path);
+    throw errors.INVALID_CONFIG.attachUnreadable(path, thrownMessage(error));
   });
-  if (!found.isFile()) throw new ConfigError(`--attach: "${path}" is not a file.`);
-  if (found.size === 0) throw new ConfigError(`--attach: "${path}" is empty.`);
+  if (!found.isFile()) throw errors.INVALID_CONFIG.attachNoFile(path);
+  if (found.size === 0) throw errors.INVALID_CONFIG.attachEmpty(path);
   return found.size;
 }

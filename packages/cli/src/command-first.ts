@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { ConfigError } from './config/errors.ts';
+import { errors } from './errors.ts';
 
 /**
  * Moves the command to the front: `--port 1 doctor` becomes `doctor --port 1`. Throws `ConfigError` for an unknown
@@ -14,7 +14,7 @@ export function commandFirst(program: Command, args: readonly string[]): string[
   if (name === undefined || name.startsWith('-')) return [...args];
   const known = program.commands.map((command) => command.name());
   if (name !== 'help' && !known.includes(name)) {
-    throw new ConfigError(`There is no command "${name}". The commands are: ${known.join(', ')}.`);
+    throw errors.INVALID_CONFIG.unknownCommand(name, known);
   }
   return [name, ...args.slice(0, at), ...args.slice(at + 1)];
 }

@@ -1,5 +1,5 @@
 import type { LiminalClient } from '@liminal/client';
-import { LiminalError } from '@liminal/protocol';
+import { errors } from './errors.ts';
 
 /**
  * Returns the id of a turn. The turn is given either as its number, counted from the session's beginning, or as its id.
@@ -14,8 +14,7 @@ export async function findTurn(
   const turns = await turnsOf(client, sessionId);
   const found = turns[Number(turn) - 1];
   if (found !== undefined) return found;
-  const count = `${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}`;
-  throw new LiminalError('TURN_NOT_FOUND', `There is no turn ${turn}: the session has ${count}.`);
+  throw errors.TURN_NOT_FOUND.beyond(turn, turns.length);
 }
 
 /** Returns the ids of all turns, oldest first. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { LiminalError } from '@liminal/protocol';
+import { errors } from './errors.ts';
 
 /** How many ports after the default port are tried. */
 const tries = 20;
@@ -21,12 +21,7 @@ export async function findPort({ host, port, portChosen }: PortWish): Promise<nu
   for (let candidate = port; candidate <= last; candidate += 1) {
     if (await isFree(host, candidate)) return candidate;
   }
-  throw new LiminalError(
-    'PORT_IN_USE',
-    portChosen
-      ? `Another program uses port ${port}. Stop it, or choose another port with --port.`
-      : `The ports ${port} to ${last} are all in use. Choose another one with --port.`,
-  );
+  throw portChosen ? errors.PORT_IN_USE.one(port) : errors.PORT_IN_USE.all(port, last);
 }
 
 export async function isFree(host: string, port: number): Promise<boolean> {
@@ -38,15 +33,11 @@ export async function isFree(host: string, port: number): Promise<boolean> {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause) {
       if (cause.code === 'EADDRINUSE') return false;
-      if (cause.code === 'EACCES') throw unusable(`port ${port} needs administrator rights`, cause);
-      throw unusable(`${host} is not an address of this machine (${String(cause.code)})`, cause);
+      if (cause.code === 'EACCES') throw errors.HOST_UNUSABLE.needsRights(port, { cause });
+      throw errors.HOST_UNUSABLE.notOurs(host, String(cause.code), { cause });
     }
     throw cause;
   } finally {
     probe.close();
   }
-}
-
-function unusable(why: string, cause: Error): LiminalError {
-  return new LiminalError('HOST_UNUSABLE', `The server cannot listen: ${why}.`, { cause });
 }

@@ -18,7 +18,7 @@ import type { SteerFlags } from './commands/steer.ts';
 import type { TailFlags } from './commands/tail.ts';
 import type { TraceFlags } from './commands/trace.ts';
 import type { VerifyFlags } from './commands/verify.ts';
-import { ConfigError } from './config/errors.ts';
+import { ConfigError } from './errors.ts';
 import { type Config, type Flags, loadConfig } from './config/load.ts';
 import { cleanOutputs } from './terminal/clean-outputs.ts';
 import { exposedSecrets } from './exposed-secrets.ts';
@@ -87,7 +87,7 @@ function createProgram(done: (exitCode: number) => void): Command {
     .option('--add-dir <folder>', 'let the agent use this folder too; repeat for several', collect)
     .option('--profile <name>', 'begin the session with this Codex profile')
     .option('--model <id>', 'use this model, even if it is not listed')
-    .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)
+    .addOption(setOption)
     .option('--attach <file>', 'send a file with the prompt; repeat for several', collect)
     .option('--json', 'print one JSON object per line instead of text')
     .action(async (prompt: string, flags: Flags & RunFlags) => {
@@ -97,7 +97,7 @@ function createProgram(done: (exitCode: number) => void): Command {
 
   command('tail <sessionId>')
     .description('follows a session')
-    .option('--json', 'print one JSON object per line')
+    .addOption(linesOption)
     .action(async (sessionId: string, flags: Flags & TailFlags) => {
       const { tail } = await import('./commands/tail.ts');
       done(await tail(sessionId, flags, configure(flags)));
@@ -218,7 +218,7 @@ function turnCommands(command: (name: string) => Command, done: (exitCode: numbe
     )
     .option('--send <message>', 'send this message after the conversation was rewound')
     .option('--dry-run', 'only print what would change')
-    .option('--yes', 'do not ask for confirmation')
+    .addOption(yesOption)
     .action(async (sessionId: string, flags: Flags & RewindFlags) => {
       const { rewind } = await import('./commands/rewind.ts');
       done(await rewind(sessionId, flags, configure(flags)));
@@ -307,7 +307,7 @@ function replayCommand(program: Command, done: (exitCode: number) => void): void
     .command('replay <file>')
     .description('replays an exported file in the browser, with a small server of its own')
     .option('--port <number>', 'port (default: a free one)')
-    .option('--no-open', 'do not open a browser')
+    .addOption(noOpenOption)
     .action(async (file: string, flags: Flags) => {
       const { replay } = await import('./commands/replay.ts');
       done(await replay(file, configure({ port: '0', ...flags })));
@@ -322,7 +322,7 @@ function housekeepingCommands(
   command('sessions')
     .description('lists sessions, pinned ones first')
     .option('--archived', 'list only archived sessions, which are left out otherwise')
-    .option('--json', 'print one JSON object per line')
+    .addOption(linesOption)
     .action(async (flags: Flags & SessionsFlags) => {
       const { listSessions } = await import('./commands/sessions.ts');
       done(await listSessions(flags, configure(flags)));
@@ -345,7 +345,7 @@ function housekeepingCommands(
 
   command('delete <sessionId>')
     .description('permanently deletes Liminal’s data of a session')
-    .option('--yes', 'do not ask for confirmation')
+    .addOption(yesOption)
     .action(async (sessionId: string, flags: Flags & { yes?: boolean }) => {
       const { deleteSession } = await import('./commands/housekeeping.ts');
       done(await deleteSession(sessionId, flags, configure(flags)));
@@ -369,7 +369,7 @@ function checkCommands(
     .description('sends a prompt through an agent, and checks every step up to the trace')
     .option('--agent <type>', 'agent type; without this option, the types are listed')
     .option('--prompt <text>', 'the prompt', verificationPrompt)
-    .option('--set <id=value>', 'set an option of the agent; repeat for several', collect)
+    .addOption(setOption)
     .option('--timeout <seconds>', 'how long the turn may take', '120')
     .option('--find-trace <address>', 'the URL of the trace, with {traceId} for its id')
     .option('--json', 'print one JSON object per line, including each event of the log')
@@ -400,6 +400,13 @@ const fileOption = new Option(
   '--config <file>',
   'configuration (default: liminal.json in the data folder)',
 );
+const linesOption = new Option('--json', 'print one JSON object per line');
+const noOpenOption = new Option('--no-open', 'do not open a browser');
+const setOption = new Option(
+  '--set <id=value>',
+  'set an option of the agent; repeat for several',
+).argParser(collect);
+const yesOption = new Option('--yes', 'do not ask for confirmation');
 
 function serverOptions(command: Command): Command {
   return command
@@ -407,7 +414,7 @@ function serverOptions(command: Command): Command {
     .option('--host <host>', 'address to listen on (default: 127.0.0.1)')
     .option('--insecure-host', 'allow an address that other machines can reach, without encryption')
     .option('--token <token>', 'the secret that clients need (default: made at the first start)')
-    .option('--no-open', 'do not open a browser')
+    .addOption(noOpenOption)
     .addOption(dataOption)
     .addOption(fileOption);
 }

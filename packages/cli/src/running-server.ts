@@ -1,5 +1,6 @@
 /** Requests that commands send to the server that runs on the data folder. */
-import { LiminalError, serverOperations, SignInLink } from '@liminal/protocol';
+import { serverOperations, SignInLink } from '@liminal/protocol';
+import { errors } from './errors.ts';
 import type { Config } from './config/load.ts';
 import { findServer, type ServerFile } from './data/server-file.ts';
 import { link } from './link.ts';
@@ -13,10 +14,7 @@ type Server = Pick<ServerFile, 'url' | 'token'>;
 export async function runningServer({ dataDir, token }: Config): Promise<Server> {
   const running = await findServer(dataDir);
   if (running) return { url: running.url, token: token ?? running.token };
-  throw new LiminalError(
-    'NO_SERVER',
-    `No server runs on the data folder ${dataDir}: start it with npm start, which prints a link.`,
-  );
+  throw errors.NO_SERVER.none(dataDir);
 }
 
 /** Returns a link that signs in one browser. The link works once. Throws a LiminalError with the server's message. */
@@ -33,5 +31,5 @@ export async function post({ url, token }: Server, path: string, body?: object):
     signal: AbortSignal.timeout(responseTimeoutMs),
   });
   if (response.ok) return response.json();
-  throw new LiminalError('REFUSED', `The server at ${url} answered ${response.status} to ${path}.`);
+  throw errors.REFUSED.answered(url, response.status, path);
 }

@@ -1,6 +1,7 @@
 import { refusalOfProxy, throughProxy } from '@liminal/agents/proxy';
-import { hideUrlSecrets, LiminalError } from '@liminal/protocol';
+import { hideUrlSecrets } from '@liminal/protocol';
 import { z } from 'zod';
+import { errors } from './errors.ts';
 import { isHttpUrl } from './http-url.ts';
 
 /** Time limit for the request, in ms. OpenTelemetry has the same default. */
@@ -25,28 +26,30 @@ export async function sendSpans(request: object, env: NodeJS.ProcessEnv): Promis
   // A redirect could send the headers to another server.
   const requestInit = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
   const response = await fetch(url, requestInit).catch((error: unknown) => {
-    throw notSent(
-      `${url.origin} cannot be reached${throughProxy(url)}: ${fetchErrorReason(error)}`,
+    throw errors.TRACES_NOT_SENT.unreachable(
+      url.origin,
+      throughProxy(url),
+      fetchErrorReason(error),
     );
   });
   const text = await response.text();
   if (!response.ok)
-    throw notSent(`${url.origin} answered ${response.status}. ${text.slice(0, 300)}`);
+    throw errors.TRACES_NOT_SENT.answered(url.origin, response.status, text.slice(0, 300));
   const { partialSuccess } = readOtlpResponse(text);
   if (!partialSuccess || partialSuccess.rejectedSpans === 0) return;
   const { rejectedSpans, errorMessage: why } = partialSuccess;
-  throw notSent(`${url.origin} rejected ${rejectedSpans} of them. ${why}`);
+  throw errors.TRACES_NOT_SENT.rejected(url.origin, rejectedSpans, why);
 }
 
 function endpointIn(env: NodeJS.ProcessEnv): URL {
   const tracesUrl = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const baseUrl = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!tracesUrl && !baseUrl) {
-    throw notSent('Set OTEL_EXPORTER_OTLP_ENDPOINT, for example to http://localhost:4318.');
+    throw errors.TRACES_NOT_SENT.noAddress();
   }
   const given = tracesUrl || `${baseUrl?.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   if (isHttpUrl(given)) return new URL(given);
-  throw notSent('OTEL_EXPORTER_OTLP_ENDPOINT is not an http:// or https:// address.');
+  throw errors.TRACES_NOT_SENT.badAddress();
 }
 
 /** Parses headers of the form `name=value`, separated by commas. Values are percent-encoded. */
@@ -62,7 +65,7 @@ function headersIn(env: NodeJS.ProcessEnv): Record<string, string> {
       }),
     );
   } catch {
-    throw notSent('OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs, separated by commas.');
+    throw errors.TRACES_NOT_SENT.badHeaders();
   }
 }
 
@@ -80,8 +83,4 @@ export function fetchErrorReason(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
   const message = cause instanceof Error ? cause.message || cause.name : String(cause);
   return refusalOfProxy(error) ?? hideUrlSecrets(message);
-}
-
-function notSent(why: string): LiminalError {
-  return new LiminalError('TRACES_NOT_SENT', `The spans were not sent. ${why.trim()}`);
 }

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { createRuntime, type Logger } from '@liminal/runtime';
 import { createCredentials, createServer, listen, Metrics } from '@liminal/server';
+import { errors } from './errors.ts';
 import { createAgents } from './agents.ts';
-import { ConfigError } from './config/errors.ts';
 import type { Config } from './config/load.ts';
 import { agentSessionsFile } from './data/agent-sessions-file.ts';
 import { shareSignedOut } from './data/shared-signed-out.ts';
@@ -55,9 +55,7 @@ export async function startLiminal(config: Config): Promise<Liminal> {
 async function startParts(config: Config, closers: Closers) {
   const { dataDir, host } = config;
   if (config.tools.workers === true && config.shared === undefined) {
-    throw new ConfigError(
-      'The configuration has "tools": { "workers": true }, but workers need a Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL, or remove "workers".',
-    );
+    throw errors.INVALID_CONFIG.loneServer();
   }
   const secrets = ownSecrets(config, process.env);
   const { logger, close: closeLog } = openLog(config.logLevel, secrets);

@@ -5,8 +5,8 @@ import { openConvex } from '@liminal/storage/convex';
 import { openPostgres } from '@liminal/storage/postgres';
 import { openRedis } from '@liminal/storage/redis';
 import { openSqliteStorage, takeDataDir } from '@liminal/storage/sqlite';
+import { errors } from './errors.ts';
 import type { Config } from './config/load.ts';
-import { ConfigError } from './config/errors.ts';
 import { isConvex, type SharedConfig } from './config/shared.ts';
 import { readServerFile } from './data/server-file.ts';
 import { linkTo } from './running-server.ts';
@@ -31,9 +31,7 @@ export function refuseEventArchive({
   settings,
 }: Pick<Config, 'shared' | 'settings'>): void {
   if (settings.keepEvents !== true || !shared || !isConvex(shared.databaseUrl)) return;
-  throw new ConfigError(
-    'The configuration has "keepEvents": true, but a Convex deployment keeps no events: use PostgreSQL, or remove "keepEvents".',
-  );
+  throw errors.INVALID_CONFIG.convexEvents();
 }
 
 /** Opens storage that several servers share. Such storage is not in a data folder. */
@@ -85,6 +83,5 @@ async function withServerAddress(dataDir: string, error: unknown): Promise<unkno
   const isTaken = error instanceof LiminalError && error.code === 'DATA_DIR_IN_USE';
   if (!isTaken || !other) return error;
   const where = await linkTo(other).catch(() => other.url);
-  const message = `Liminal already runs on the data folder ${dataDir} (process ${other.pid}): ${where}`;
-  return new LiminalError(error.code, message, { cause: error });
+  return errors.DATA_DIR_IN_USE.runs(dataDir, other.pid, where, { cause: error });
 }

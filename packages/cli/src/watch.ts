@@ -1,5 +1,5 @@
 import type { LiminalClient, SessionView } from '@liminal/client';
-import { LiminalError } from '@liminal/protocol';
+import { errors, reported } from './errors.ts';
 
 /**
  * Calls `isDone` with a session's view, now and after each change, until `isDone` returns true or `signal` is aborted.
@@ -16,9 +16,9 @@ export async function watch(
   const check = () => {
     const view = store.getSnapshot();
     if (view.phase === 'failed') {
-      reject(new LiminalError(view.problem?.code ?? 'UNKNOWN', view.problem?.message ?? 'Failed.'));
+      reject(reported(view.problem));
     } else if (view.phase === 'deleted') {
-      reject(new LiminalError('SESSION_NOT_FOUND', `Session ${sessionId} was deleted.`));
+      reject(errors.SESSION_NOT_FOUND.deleted(sessionId));
     } else if (view.phase === 'ready' && isDone(view)) resolve();
   };
   const undo = [
@@ -36,10 +36,5 @@ export async function watch(
 
 function rejectIfRefused(client: LiminalClient, reject: (error: Error) => void): void {
   if (client.connection.getSnapshot().state !== 'refused') return;
-  reject(
-    new LiminalError(
-      'UNAUTHORIZED',
-      'The server rejects the token: give the right token with --token.',
-    ),
-  );
+  reject(errors.UNAUTHORIZED.badToken());
 }

@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { contains, HiddenFolders } from '@liminal/agents';
-import { RuntimeError } from './errors.ts';
+import { errors } from './errors.ts';
 
 const foldersMax = 50;
 
@@ -58,23 +58,13 @@ export class Roots {
     // A path outside the roots gets the same answer whether or not it exists, so that the answer reveals nothing about
     // it.
     if (!this.holds(real ?? path)) {
-      throw new RuntimeError(
-        'PROJECT_DIR_NOT_ALLOWED',
-        `${projectDir} lies outside the folders that sessions may work in (${this.#roots.join(', ')}). ` +
-          'Choose a folder below one of them, or add it to "roots" in the configuration.',
-      );
+      throw errors.PROJECT_DIR_NOT_ALLOWED.outside(projectDir, this.#roots);
     }
     if (this.hides(real ?? path)) {
-      throw new RuntimeError(
-        'PROJECT_DIR_NOT_ALLOWED',
-        `${projectDir} belongs to Liminal itself, so that sessions cannot work in it. Choose another folder.`,
-      );
+      throw errors.PROJECT_DIR_NOT_ALLOWED.hidden(projectDir);
     }
     if (real === undefined) {
-      throw new RuntimeError(
-        'PROJECT_DIR_NOT_FOUND',
-        `There is no folder ${projectDir}. Create it, or choose another.`,
-      );
+      throw errors.PROJECT_DIR_NOT_FOUND.missing(projectDir);
     }
     return real;
   }

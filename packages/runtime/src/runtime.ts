@@ -65,7 +65,7 @@ import {
   searchHistory,
 } from './directory/index.ts';
 import { putBlob, sweepUploads } from './blobs/index.ts';
-import { errorCode, errorMessage, RuntimeError } from './errors.ts';
+import { errors, errorCode, errorMessage } from './errors.ts';
 import { exportSession, importSession } from './exports/index.ts';
 import { FileFinder } from './files/index.ts';
 import { WorkTreeDiffs } from './git/index.ts';
@@ -320,10 +320,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
 
   async listSessions(projectId = ''): Promise<SessionSummary[]> {
     if (projectId === '') {
-      throw new RuntimeError(
-        'PROJECT_ID_REQUIRED',
-        'The project is missing. Name it: ?projectId=…',
-      );
+      throw errors.PROJECT_ID_REQUIRED.missing();
     }
     return this.sessions.projectSummaries(projectId);
   }
@@ -344,7 +341,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
   async getBlob(hash: string): Promise<StoredBlob> {
     const blob = await this.#blobs.get(hash);
     if (blob) return blob;
-    throw new RuntimeError('BLOB_NOT_FOUND', 'The file was not found.');
+    throw errors.BLOB_NOT_FOUND.unknown();
   }
 
   async history(sessionId: string, options: PageOptions = {}): Promise<HistoryPage> {
@@ -510,13 +507,11 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
   /** Throws if the server is shutting down; called before a turn begins, or an agent starts for a turn. */
   #assertTakesTurns(): void {
     if (!this.isEnding) return;
-    const message =
-      'The server is shutting down and starts nothing new. Try again when it is back.';
-    throw new RuntimeError('SHUTTING_DOWN', message);
+    throw errors.SHUTTING_DOWN.startsNothing();
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new RuntimeError('SHUTTING_DOWN', 'The server is shutting down.');
+    if (this.#closed) throw errors.SHUTTING_DOWN.closed();
   }
 
   #warn(error: unknown, message: string): void {

@@ -5,7 +5,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { contains } from '@liminal/agents';
-import { RuntimeError } from './errors.ts';
+import { errors } from './errors.ts';
 import type { Roots } from './roots.ts';
 
 /** Folders of virtual file systems: their files contain secrets of processes, and may be endless. */
@@ -38,14 +38,14 @@ export async function openShown(
 ): Promise<{ file: FileHandle; opened: Stats }> {
   // Check before opening, because opening a device can have effects.
   const found = await stat(real).catch(() => undefined);
-  if (found === undefined) throw notFound(path);
-  if (!found.isFile()) throw unreadable(path, 'is not a file with content to show');
+  if (found === undefined) throw errors.FILE_NOT_FOUND.missing(path);
+  if (!found.isFile()) throw errors.FILE_UNREADABLE.noContent(path);
   const file = await openThere(path, real);
   try {
     // Check again after opening, because the path may lead to another file by now.
-    if (!mayBeShown(await whereIs(file, real), scope)) throw notAllowed(path);
+    if (!mayBeShown(await whereIs(file, real), scope)) throw errors.FILE_NOT_ALLOWED.outside(path);
     const opened = await file.stat();
-    if (await scope.roots.hidesFile(opened)) throw notAllowed(path);
+    if (await scope.roots.hidesFile(opened)) throw errors.FILE_NOT_ALLOWED.outside(path);
     return { file, opened };
   } catch (error) {
     await file.close();
@@ -57,11 +57,11 @@ export async function openShown(
 async function openThere(path: string, real: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch((error) => {
-    throw unreadable(path, 'cannot be read by the server', error);
+    throw errors.FILE_UNREADABLE.refused(path, { cause: error });
   });
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw unreadable(path, 'is not a file with content to show');
+  throw errors.FILE_UNREADABLE.noContent(path);
 }
 
 /**
@@ -79,21 +79,6 @@ async function whereIs(file: FileHandle, real: string): Promise<string | undefin
   ]);
   const isSame = opened.ino === there?.ino && opened.dev === there.dev && now === real;
   return isSame ? real : undefined;
-}
-
-export function notAllowed(path: string): RuntimeError {
-  return new RuntimeError(
-    'FILE_NOT_ALLOWED',
-    `${path} lies outside the project and the folders that sessions may work in, so it is not shown here.`,
-  );
-}
-
-export function notFound(path: string): RuntimeError {
-  return new RuntimeError('FILE_NOT_FOUND', `There is no file ${path.replaceAll('\0', '␀')}.`);
-}
-
-function unreadable(path: string, why: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('FILE_UNREADABLE', `${path} ${why}.`, { cause });
 }
 
 /**

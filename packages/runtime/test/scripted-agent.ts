@@ -10,7 +10,7 @@ import type {
   StoredSession,
   StoredTurn,
 } from '@liminal/agents';
-import { nothingToSteer, ProviderError, SessionInUseError } from '@liminal/agents';
+import { agentErrors, ProviderError, SessionInUseError } from '@liminal/agents';
 import {
   type ApprovalAnswer,
   type ApprovalOption,
@@ -217,7 +217,7 @@ export class ScriptedAgent implements AgentDriver {
     blocks: readonly ContentBlock[],
   ): Promise<void> {
     await this.beforeSteer();
-    if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
+    if (this.#turns.get(sessionId) !== turnId) throw agentErrors.NOTHING_TO_STEER.noTurn();
     this.steered.push(content);
     const itemId = steeredItemId(turnId, messageId);
     const told = { origin: 'user', delivery: 'sent', initialContent: content } as const;

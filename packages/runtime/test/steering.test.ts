@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { nothingToSteer, ProviderError } from '@liminal/agents';
+import { agentErrors, ProviderError } from '@liminal/agents';
 import type { ContentBlock } from '@liminal/protocol';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { World } from './harness.ts';
@@ -325,7 +325,7 @@ describe('the queue', () => {
     world.agent.beforeSteer = async () => {
       world.agent.finish(sessionId);
       await reader.untilTurn('turn_complete');
-      throw nothingToSteer();
+      throw agentErrors.NOTHING_TO_STEER.noTurn();
     };
     const { steered } = await world.runtime.sendQueuedNow(sessionId, ids[0]!);
     expect(steered).toBe(false);

@@ -1,5 +1,5 @@
 /** Resetting the conversation to before a message: what the model gets next, what the log keeps, what readers see. */
-import { cannotRewind, ProviderError, type StoredTurn } from '@liminal/agents';
+import { ProviderError, type StoredTurn } from '@liminal/agents';
 import { createModelDrivers } from '@liminal/agents/models';
 import { repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { type ContentBlock, type HistoryPage, takenBack } from '@liminal/protocol';
@@ -180,7 +180,7 @@ describe('taking turns back is rejected', () => {
   test('if the agent rejects this turn: the conversation shows the error, and continues unchanged', async () => {
     const { world, sessionId, ask } = await scriptedTalk();
     const one = await ask('One.');
-    world.agent.refuseRewind = cannotRewind('It was summarised.');
+    world.agent.refuseRewind = new ProviderError('CANNOT_REWIND', 'It was summarised.');
     world.agent.rewound = { files: ['/x'], insertions: 1, deletions: 0 };
     await expect(world.runtime.rewind(sessionId, one, both)).rejects.toMatchObject({
       code: 'CANNOT_REWIND',

@@ -2,12 +2,13 @@ import cookie from '@fastify/cookie';
 import websocket from '@fastify/websocket';
 import type { Runtime, Tracing } from '@liminal/runtime';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { errors } from './errors.ts';
 import { acpRoutes } from './acp/index.ts';
 import { type GuardOptions, guardRequests } from './auth/guard.ts';
 import { isLoopback } from './auth/host.ts';
 import { Connections } from './connections.ts';
 import { refuseBrokenRequests } from './http/broken-requests.ts';
-import { answerError, describeError, RequestError } from './http/errors.ts';
+import { answerError, describeError } from './http/error-answers.ts';
 import { blobRoutes } from './http/blob-routes.ts';
 import { exportRoutes } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
@@ -52,7 +53,7 @@ export interface ServerOptions extends GuardOptions {
  */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { host, insecureHost = false, logger, webDir } = options;
-  if (!isLoopback(host) && !insecureHost) throw insecureHostError(host);
+  if (!isLoopback(host) && !insecureHost) throw errors.INSECURE_HOST.reachable(host);
   const limits = { ...defaultLimits, ...options.limits };
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -123,14 +124,6 @@ async function api(app: FastifyInstance, options: ServerOptions & { limits: Limi
  * choose one of the offered protocols.
  */
 const ourProtocol = (offered: Set<string>) => (offered.has('liminal') ? 'liminal' : false);
-
-function insecureHostError(host: string): RequestError {
-  return new RequestError(
-    'INSECURE_HOST',
-    `Other machines could reach this server on ${host}, without encryption: anyone who reads the traffic can run ` +
-      'programs here. Use 127.0.0.1 (through an SSH tunnel or a proxy with TLS), or set --insecure-host.',
-  );
-}
 
 /** Closes every WebSocket with code 1001, so that clients reconnect instead of giving up. */
 function preClose(this: FastifyInstance, done: () => void): void {

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { LiminalError } from '@liminal/protocol';
 import type { FastifyInstance } from 'fastify';
+import { errors } from './errors.ts';
 
 /**
  * Makes a server listen on `host`. If `host` is `localhost`, the server listens on every address of that name, because
@@ -43,9 +43,5 @@ async function listenAlso({ server }: FastifyInstance, address: { host: string; 
   // The machine may not have one of the addresses of `localhost`, for example the IPv6 address.
   if (error.code !== 'EADDRINUSE') return;
   const { host, port } = address;
-  throw new LiminalError(
-    'PORT_IN_USE',
-    `Another program uses port ${port} of ${host}, an address of localhost. Stop it, or choose another port with --port.`,
-    { cause: error },
-  );
+  throw errors.PORT_IN_USE.onLocalhost(host, port, { cause: error });
 }

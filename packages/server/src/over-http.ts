@@ -14,7 +14,7 @@ import { idMax } from '@liminal/protocol';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { upgradeOf } from './auth/access.ts';
 import { refuseBrokenRequest, refuseExpectation } from './http/broken-requests.ts';
-import { answerError } from './http/errors.ts';
+import { answerError } from './http/error-answers.ts';
 import { boundHeldBytes } from './held-bytes.ts';
 import { boundBodies } from './http/request-bodies.ts';
 import type { Limits } from './limits.ts';

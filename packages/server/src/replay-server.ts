@@ -1,10 +1,11 @@
 import cookie from '@fastify/cookie';
-import { LiminalError, serverOperations } from '@liminal/protocol';
+import { serverOperations } from '@liminal/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { errors } from './errors.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { guardRequests } from './auth/guard.ts';
 import { sendBlob } from './http/blob-routes.ts';
-import { answerError } from './http/errors.ts';
+import { answerError } from './http/error-answers.ts';
 import { sendExport } from './http/export-routes.ts';
 import { healthRoutes } from './http/health-routes.ts';
 import { routeOf } from './http/routes.ts';
@@ -60,18 +61,14 @@ async function fileRoutes(app: App, { sessionId, read, blobs }: ReplayedFile, ve
     ...routeOf(serverOperations.exportSession),
     handler: async ({ params: { id } }, reply) => {
       if (id === sessionId) return sendExport(reply, read());
-      throw new LiminalError(
-        'SESSION_NOT_FOUND',
-        'The replayed file does not contain this session.',
-      );
+      throw errors.SESSION_NOT_FOUND.notInFile();
     },
   });
   app.route({
     ...routeOf(serverOperations.getBlob),
     handler: async ({ params: { hash } }, reply) => {
       const blob = blobs.get(hash);
-      if (!blob)
-        throw new LiminalError('BLOB_NOT_FOUND', 'The replayed file does not contain this blob.');
+      if (!blob) throw errors.BLOB_NOT_FOUND.notInFile();
       return sendBlob(reply, { mimeType: blob.mimeType, bytes: await blob.read() });
     },
   });

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errorBody } from './http/errors.ts';
+import { errors } from './errors.ts';
+import { errorBody } from './http/error-answers.ts';
 import { notBuiltPage } from './pages/messages.ts';
 import { sendPage, takesHtml } from './pages/send-page.ts';
 
@@ -66,7 +67,7 @@ export async function serveWebApp(app: FastifyInstance, webDir: string): Promise
       return reply.sendFile('index.html');
     }
     const what = `${request.method} ${request.url.split('?')[0]}`;
-    return reply.code(404).send(errorBody('NOT_FOUND', `Not found: ${what}.`));
+    return reply.code(404).send(errorBody(errors.NOT_FOUND.route(what)));
   });
 }
 

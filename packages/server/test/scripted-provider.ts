@@ -1,7 +1,7 @@
 import {
   type AgentDriver,
   type AgentSession,
-  nothingToSteer,
+  agentErrors,
   ProviderError,
   type SessionOpening,
   type SessionOutput,
@@ -61,7 +61,7 @@ export class ScriptedProvider implements AgentDriver {
         this.#begin(sessionId, message, turnId);
       },
       steer: async (message, { turnId, messageId }) => {
-        if (this.#turns.get(sessionId) !== turnId) throw nothingToSteer();
+        if (this.#turns.get(sessionId) !== turnId) throw agentErrors.NOTHING_TO_STEER.noTurn();
         const told = { origin: 'user', delivery: 'sent', initialContent: message } as const;
         const itemId = steeredItemId(turnId, messageId);
         this.emit(sessionId, { type: 'item_start', itemId, itemType: 'message', ...told });

@@ -1,7 +1,8 @@
 /** The contracts of Liminal's durable storage. Each driver has its own entry point. */
 export type * from './blob-store.ts';
 export type * from './coordination.ts';
-export * from './errors.ts';
+export { errors as storageErrors, StorageError } from './errors.ts';
+export type { StorageErrorCode } from './errors.ts';
 export type * from './event-archive.ts';
 export * from './event-log.ts';
 export * from './yield-to-event-loop.ts';

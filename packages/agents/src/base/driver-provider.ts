@@ -9,8 +9,8 @@ import type {
   RewindResult,
   SessionSetup,
 } from '@liminal/protocol';
+import { errors } from '../contract/errors.ts';
 import type { AgentDriver, EarlierSession } from '../contract/driver.ts';
-import { ProviderError } from '../contract/errors.ts';
 import type {
   AgentCapabilities,
   CliProvider,
@@ -126,7 +126,7 @@ export class DriverProvider<Driver extends AgentDriver = AgentDriver> implements
   async createSession(options: CreateSessionOptions): Promise<ProviderSession> {
     const { sessionId = randomUUID(), ...wanted } = options;
     if (this.isAlive(sessionId)) {
-      throw new ProviderError('SESSION_CREATE_FAILED', `The session ${sessionId} already exists.`);
+      throw errors.SESSION_CREATE_FAILED.exists(sessionId);
     }
     await this.#held(sessionId).open(wanted);
     return { sessionId, cliType: this.cliType };

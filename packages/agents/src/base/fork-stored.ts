@@ -1,6 +1,6 @@
 import { thrownMessage } from '@liminal/protocol';
 import type { AgentDriver } from '../contract/driver.ts';
-import { notSupported, ProviderError } from '../contract/errors.ts';
+import { errors, ProviderError } from '../contract/errors.ts';
 import type { StoredFork } from '../contract/provider.ts';
 
 /** Calls the driver's `fork`. Throws `NOT_SUPPORTED`; an unknown error as `SESSION_CREATE_FAILED`, with its reason. */
@@ -8,12 +8,12 @@ export async function forkStored(
   driver: AgentDriver,
   ...asked: Parameters<NonNullable<AgentDriver['fork']>>
 ): Promise<StoredFork> {
-  if (!driver.fork) throw notSupported(driver.name, 'fork');
+  if (!driver.fork) throw errors.NOT_SUPPORTED.fork(driver.name);
   try {
     return await driver.fork(...asked);
   } catch (error) {
     if (error instanceof ProviderError) throw error;
-    const message = `${driver.name} did not fork the session. ${thrownMessage(error)}`;
-    throw new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+    const why = thrownMessage(error);
+    throw errors.SESSION_CREATE_FAILED.notForked(driver.name, why, { cause: error });
   }
 }

@@ -14,7 +14,7 @@ import type {
   SessionOpening,
   SessionOutput,
 } from '../contract/driver.ts';
-import { notSupported, type OptionalMethod, ProviderError } from '../contract/errors.ts';
+import { errors, type OptionalMethod, ProviderError } from '../contract/errors.ts';
 import type { SessionUpdate } from '../contract/provider.ts';
 import { Semaphore } from '../contract/semaphore.ts';
 import { onlyText } from './accepted-content.ts';
@@ -128,7 +128,7 @@ export class HeldSession {
   get opened(): AgentSession {
     if (this.session) return this.session;
     if (!this.#agents.ended.has(this.sessionId)) throw this.notFound();
-    throw new ProviderError('PROCESS_CRASH', `${this.#agents.driver.name} is not running.`);
+    throw errors.PROCESS_CRASH.notRunning(this.#agents.driver.name);
   }
 
   /** Returns a method of the open session. Throws `NOT_SUPPORTED`, or as `opened`. */
@@ -137,7 +137,8 @@ export class HeldSession {
   ): NonNullable<AgentSession[Name]> {
     const session = this.opened;
     const method: ((...args: never[]) => unknown) | undefined = session[name];
-    if (!method) throw notSupported(this.#agents.driver.name, name);
+    const missing: OptionalMethod = name;
+    if (!method) throw errors.NOT_SUPPORTED[missing](this.#agents.driver.name);
     return method.bind(session) as NonNullable<AgentSession[Name]>;
   }
 
@@ -145,7 +146,7 @@ export class HeldSession {
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const { accepts = onlyText } = this.opened;
     const why = whyNotAccepted(this.#agents.driver.name, accepts, blocks);
-    if (why !== undefined) throw new ProviderError('CONTENT_NOT_SUPPORTED', why);
+    if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
   }
 
   /** Sends the session's output to this listener, instead of an earlier one. */
@@ -192,9 +193,8 @@ export class HeldSession {
 
   /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
   async abortOpening(): Promise<void> {
-    const message = `The session was ended before ${this.#agents.driver.name} had started. Start it again.`;
     const opening = this.#opening;
-    opening?.abort.abort(new ProviderError('SESSION_CREATE_FAILED', message));
+    opening?.abort.abort(errors.SESSION_CREATE_FAILED.endedBefore(this.#agents.driver.name));
     await opening?.opened.catch(() => undefined);
   }
 
@@ -270,8 +270,7 @@ export class HeldSession {
 
   /** The error for a session that the agent does not have. */
   notFound(): ProviderError {
-    const message = `${this.#agents.driver.name} has no session ${this.sessionId}.`;
-    return new ProviderError('SESSION_NOT_FOUND', message);
+    return errors.SESSION_NOT_FOUND.unknown(this.#agents.driver.name, this.sessionId);
   }
 }
 
@@ -287,9 +286,8 @@ function remembered({ session, projectDir }: RunningSession): EndedSession {
 async function checkFolder(projectDir: string): Promise<void> {
   const found = await stat(projectDir).catch(() => undefined);
   if (found?.isDirectory() === true) return;
-  const problem = found === undefined ? 'does not exist' : 'is not a folder';
-  const message = `The project folder ${projectDir} ${problem}.`;
-  throw new ProviderError('SESSION_CREATE_FAILED', message);
+  const { folderMissing, notFolder } = errors.SESSION_CREATE_FAILED;
+  throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }
 
 /** Whether an event is a plain text delta, which has no depth: most events are. */

@@ -12,7 +12,7 @@ import {
   withinSize,
   formProblem,
 } from '@liminal/protocol';
-import { ProviderError } from '../contract/errors.ts';
+import { errors } from '../contract/errors.ts';
 
 /** A question to people. */
 export interface ApprovalQuestion {
@@ -119,8 +119,7 @@ export class PendingApprovals {
   answer(approvalId: string, answer: ApprovalAnswer): void {
     const pending = this.#pending.get(approvalId);
     if (pending === undefined) {
-      const message = 'This permission request is over: it was answered, or its turn has ended.';
-      throw new ProviderError('APPROVAL_NOT_FOUND', message);
+      throw errors.APPROVAL_NOT_FOUND.over();
     }
     const { question, settle } = pending;
     settle(answeredWith(question.options, filledIn(question, answer)));
@@ -145,13 +144,11 @@ export function answeredWith(
   const chosen = options.find((option) => option.optionId === optionId);
   if (chosen === undefined) {
     const offered = options.map((option) => option.optionId).join(', ');
-    const message = `“${optionId}” is not an answer to this request. Possible answers: ${offered}.`;
-    throw new ProviderError('INVALID_OPTION', message);
+    throw errors.INVALID_OPTION.answer(optionId, offered);
   }
   const trimmedNote = note?.trim() ?? '';
   if (trimmedNote !== '' && chosen.takesNote !== true) {
-    const message = `The agent takes no note with “${chosen.name}”. Answer without a note, and send the note as a message.`;
-    throw new ProviderError('INVALID_OPTION', message);
+    throw errors.INVALID_OPTION.note(chosen.name);
   }
   const words = trimmedNote === '' ? {} : { note: trimmedNote };
   return { outcome: 'selected', optionId, ...(content && { content }), ...words };
@@ -170,7 +167,7 @@ function filledIn(
   if (editable !== undefined) return { ...answer, ...changedArguments(editable, content) };
   if (form === undefined) return answer;
   const problem = formProblem(form, content);
-  if (problem !== undefined) throw new ProviderError('INVALID_OPTION', problem);
+  if (problem !== undefined) throw errors.INVALID_OPTION.because(problem);
   return { ...answer, content };
 }
 
@@ -180,8 +177,7 @@ function changedArguments(
 ): Pick<ApprovalAnswer, 'content'> {
   for (const [name, value] of Object.entries(content)) {
     if (editable.includes(name) && typeof value === 'string') continue;
-    const message = `“${name}” cannot be changed, or its new value is not a string. Arguments that can be changed: ${editable.join(', ')}.`;
-    throw new ProviderError('INVALID_OPTION', message);
+    throw errors.INVALID_OPTION.argument(name, editable);
   }
   return Object.keys(content).length === 0 ? {} : { content };
 }

@@ -1,6 +1,6 @@
 import type { AgentInfo } from '@liminal/protocol';
+import { errors } from '../contract/errors.ts';
 import type { AgentDriver, AgentSession } from '../contract/driver.ts';
-import { ProviderError } from '../contract/errors.ts';
 import { AgentSessions, type HeldSession } from './held-session.ts';
 
 /** The kinds of agents on this server, by `cliType` (AC-2.2), and their sessions. */
@@ -18,10 +18,7 @@ export class ProviderRegistry {
     const driver = this.#drivers.get(cliType);
     if (driver) return driver;
     const known = [...this.#drivers.keys()].join(', ') || 'none';
-    throw new ProviderError(
-      'UNSUPPORTED_CLI_TYPE',
-      `Unknown agent type "${cliType}". Known: ${known}.`,
-    );
+    throw errors.UNSUPPORTED_CLI_TYPE.unknown(cliType, known);
   }
 
   /** Returns the driver of an existing session; for an unregistered kind, a driver that opens no session. */
@@ -67,9 +64,6 @@ class MissingAgent implements AgentDriver {
   describe = (): Promise<AgentInfo> => this.#refuse();
 
   async #refuse(): Promise<never> {
-    throw new ProviderError(
-      'UNSUPPORTED_CLI_TYPE',
-      `This session was made with the agent "${this.cliType}", which is no longer in the configuration. The conversation can be read; to continue it, add the agent again.`,
-    );
+    throw errors.UNSUPPORTED_CLI_TYPE.removed(this.cliType);
   }
 }

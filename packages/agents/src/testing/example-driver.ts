@@ -6,7 +6,7 @@ import type {
   SessionOpening,
   SessionOutput,
 } from '../contract/driver.ts';
-import { ProviderError } from '../contract/errors.ts';
+import { errors } from '../contract/errors.ts';
 
 const about = { cliType: 'echo', name: 'Echo' };
 
@@ -27,8 +27,8 @@ class EchoSession implements AgentSession {
   }
 
   async send(message: string, turnId: string): Promise<void> {
-    if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'Echo has ended.');
-    if (this.#turn) throw new ProviderError('TURN_IN_PROGRESS', 'Echo is still speaking.');
+    if (!this.isAlive) throw errors.PROCESS_CRASH.notRunning(about.name);
+    if (this.#turn) throw errors.TURN_IN_PROGRESS.working(about.name);
     const turn = new TurnWriter(turnId, (draft) => this.#output.emit(draft));
     this.#turn = turn;
     turn.at(new Date().toISOString());

@@ -68,7 +68,7 @@ test.each([
     const agentSessionId = await original.agentSessionId();
     await expect(provider.fork(agentSessionId, projectDir, turnId)).rejects.toMatchObject({
       code: 'NOT_SUPPORTED',
-      message: 'Scripted cannot fork its sessions.',
+      message: 'Scripted cannot fork its sessions. Start a new session.',
     });
   },
 );

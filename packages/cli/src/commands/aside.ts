@@ -1,11 +1,11 @@
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { withMarkedRows } from '../terminal/rows.ts';
 
 /** Asks a session's model a question outside the conversation, and prints the answer. */
 export async function aside(sessionId: string, question: string, config: Config): Promise<number> {
-  if (question.trim() === '') throw new ConfigError('The question is empty: write one.');
+  if (question.trim() === '') throw errors.INVALID_CONFIG.empty('question');
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;
   try {

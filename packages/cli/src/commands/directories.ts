@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Requests } from '@liminal/client';
-import { LiminalError } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
@@ -46,8 +46,7 @@ async function assertHas(
   const known = had.additionalDirectories.flatMap((one) => [one, realPath(one)]);
   const unknown = folders.find((one) => !known.includes(one) && !known.includes(realPath(one)));
   if (unknown === undefined) return;
-  const message = `The session does not have the folder ${oneRow(unknown)}. “./liminal directories ${sessionId}” lists its folders.`;
-  throw new LiminalError('DIRECTORY_NOT_FOUND', message);
+  throw errors.DIRECTORY_NOT_FOUND.notAdded(oneRow(unknown), sessionId);
 }
 
 /** Returns the folder's real path, or the given path if the folder does not exist. */

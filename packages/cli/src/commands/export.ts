@@ -5,8 +5,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { LiminalClient } from '@liminal/client';
-import { LiminalError, thrownMessage } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { checkedParts } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 import { oneRow } from '../terminal/rows.ts';
@@ -71,9 +72,7 @@ async function writeExport(
     const bytes = Readable.from(file);
     await (isPacked ? pipeline(bytes, createGzip(), there) : pipeline(bytes, there));
   } catch (cause) {
-    throw new LiminalError('NOT_EXPORTED', `${name} was not written: ${thrownMessage(cause)}`, {
-      cause,
-    });
+    throw errors.NOT_EXPORTED.unwritten(name, thrownMessage(cause), { cause });
   }
 }
 
@@ -85,7 +84,7 @@ async function contentsOf(part: string): Promise<Contents> {
     if (one.type === 'run' && one.events) withEvents += 1;
     if (one.type === 'end') return { runs, withEvents, blobs, secrets: one.end.secrets };
   }
-  throw new LiminalError('NOT_EXPORTED', 'The server ended the export early. See its log.');
+  throw errors.NOT_EXPORTED.endedEarly();
 }
 
 function sentences({ runs, withEvents, blobs, secrets }: Contents, size: number): string[] {

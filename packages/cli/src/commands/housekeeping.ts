@@ -1,7 +1,7 @@
 import type { Requests } from '@liminal/client';
 import { findSession } from '@liminal/client';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
-import { ConfigError } from '../config/errors.ts';
 import { connect } from '../connect.ts';
 import { canAsk, confirm } from '../terminal/ask.ts';
 
@@ -27,7 +27,7 @@ export async function deleteSession(
   config: Config,
 ): Promise<number> {
   if (!yes && !canAsk()) {
-    throw new ConfigError('There is no terminal to ask for confirmation: use --yes.');
+    throw errors.INVALID_CONFIG.noTerminal('--yes');
   }
   const { client, close } = await connect(config);
   try {

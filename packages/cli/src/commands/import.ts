@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { thrownMessage } from '@liminal/protocol';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { connect } from '../connect.ts';
 
@@ -25,6 +25,6 @@ async function blobOf(path: string): Promise<Blob> {
     await access(path, constants.R_OK);
     return await openAsBlob(path);
   } catch (error) {
-    throw new ConfigError(`"${path}" cannot be read: ${thrownMessage(error)}`);
+    throw errors.INVALID_CONFIG.unreadable(path, thrownMessage(error));
   }
 }

@@ -1,7 +1,7 @@
 import { createClient } from '@liminal/client';
 import { LiminalError } from '@liminal/protocol';
 import { z } from 'zod';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { findServer } from '../data/server-file.ts';
 import { runningServer } from '../running-server.ts';
@@ -68,7 +68,6 @@ function readEvent(text: string): z.infer<typeof CodexEvent> {
   try {
     return CodexEvent.parse(JSON.parse(text));
   } catch (error) {
-    const problem = 'The argument is neither a session’s id nor a notification from Codex.';
-    throw new ConfigError(problem, { cause: error });
+    throw errors.INVALID_CONFIG.notification({ cause: error });
   }
 }

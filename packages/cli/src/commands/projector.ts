@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { startProjectorWorker } from '@liminal/runtime';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { openLog } from '../open-log.ts';
 import { ownSecrets } from '../own-secrets.ts';
@@ -11,9 +11,7 @@ import { startTelemetry } from '../telemetry/start-telemetry.ts';
 export async function projector(config: Config): Promise<number> {
   const { shared, logLevel, settings } = config;
   if (!shared) {
-    throw new ConfigError(
-      'A projector needs the Redis and the database that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL. A single server needs no projector.',
-    );
+    throw errors.INVALID_CONFIG.loneProjector();
   }
   refuseEventArchive({ shared, settings });
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)));

@@ -4,10 +4,10 @@ import { createReadStream } from 'node:fs';
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LiminalError, thrownMessage } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { checkedParts, unpacked } from '@liminal/runtime';
 import { createCredentials, createReplayServer, type ReplayedFile } from '@liminal/server';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { link } from '../link.ts';
 import { findPort } from '../port.ts';
@@ -26,7 +26,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function replay(path: string, config: Config): Promise<number> {
   const stopped = Promise.race(signals.map((signal) => once(process, signal)));
   await access(path, constants.R_OK).catch((error: unknown) => {
-    throw new ConfigError(`"${path}" cannot be read: ${thrownMessage(error)}`);
+    throw errors.INVALID_CONFIG.unreadable(path, thrownMessage(error));
   });
   const folder = await mkdtemp(join(tmpdir(), 'liminal-replay-'));
   try {
@@ -61,10 +61,7 @@ async function readReplayedFile(path: string, folder: string): Promise<ReplayedF
     blobs.set(part.hash, { mimeType: part.mimeType, read: async () => readFile(blobPath) });
   }
   if (sessionId === undefined || runs === 0) {
-    throw new LiminalError(
-      'EXPORT_UNREADABLE',
-      'There is nothing to replay: the file has no turn.',
-    );
+    throw errors.EXPORT_UNREADABLE.noTurn();
   }
   return { sessionId, blobs, read: () => unpacked(createReadStream(path)) };
 }

@@ -1,5 +1,5 @@
 import type { RewindResult, RewindScope } from '@liminal/protocol';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { connectTo } from '../connect.ts';
 import { findTurn } from '../find-turn.ts';
@@ -26,12 +26,10 @@ export async function rewind(
   config: Config,
 ): Promise<number> {
   if (send !== undefined && scope === 'files') {
-    const problem =
-      '--send needs a rewound conversation: add --scope conversation, or --scope both.';
-    throw new ConfigError(problem);
+    throw errors.INVALID_CONFIG.sendAfterFiles();
   }
   if (!dryRun && !yes && !canAsk()) {
-    throw new ConfigError('There is no terminal to ask for confirmation: use --yes or --dry-run.');
+    throw errors.INVALID_CONFIG.noTerminal('--yes or --dry-run');
   }
   const { client, close } = await connectTo(sessionId, config);
   const { requests } = client;

@@ -9,8 +9,8 @@ import {
   projectSettingsCall,
   type UpsertObject,
 } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
-import { ConfigError } from '../config/errors.ts';
 import { type AttachedFile, readAttachments, uploadAttachments } from '../attach.ts';
 import { connect } from '../connect.ts';
 import { askChoice, canAsk, dropTypedLines, ownTerminal } from '../terminal/ask.ts';
@@ -50,11 +50,11 @@ export interface RunFlags {
 export async function run(prompt: string, flags: RunFlags, config: Config): Promise<number> {
   const settings = (flags.set ?? []).map(readSetting);
   if (flags.session !== undefined && flags.profile !== undefined) {
-    throw new ConfigError('--profile is for a new session: leave out --session.');
+    throw errors.INVALID_CONFIG.profileOfSession();
   }
   const files = await readAttachments(flags.attach ?? []);
   if (prompt.trim() === '' && files.length === 0) {
-    throw new ConfigError('The prompt is empty: write one.');
+    throw errors.INVALID_CONFIG.empty('prompt');
   }
   const { client, close } = await connect(config);
   try {
@@ -111,9 +111,7 @@ function modelValue(model: string, cliType: string, { models }: Config): string 
 export function readSetting(text: string): [id: string, value: string] {
   const [, id, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (id !== undefined && value !== undefined) return [id, value];
-  throw new ConfigError(
-    `--set needs an option and its value, for example --set model=opus; not "${text}".`,
-  );
+  throw errors.INVALID_CONFIG.setting(text);
 }
 
 /** Prints one turn on the terminal. If the server ends and another turn continues this turn, prints that turn too. */

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { reapOrphans, startGuard } from '@liminal/agents';
 import { serveTools, toolsForWorkers } from '@liminal/agents/tools';
 import { openRedis } from '@liminal/storage/redis';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { Config } from '../config/load.ts';
 import { usingDataDir } from '../data/using-data-dir.ts';
 
@@ -12,9 +12,7 @@ import { usingDataDir } from '../data/using-data-dir.ts';
  */
 export async function tools({ shared, dataDir, tools, hiddenVariables }: Config): Promise<number> {
   if (!shared) {
-    throw new ConfigError(
-      'A worker for tools gets its calls through the Redis that servers share: set LIMINAL_REDIS_URL and LIMINAL_DATABASE_URL as for the servers. A single server needs no worker.',
-    );
+    throw errors.INVALID_CONFIG.loneWorker();
   }
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());

@@ -1,16 +1,10 @@
 /** Checks an agent from end to end: the agent, log, history and traces (seed 001, A.6). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createRequests } from '@liminal/client';
-import {
-  hideUrlSecrets,
-  LiminalError,
-  thrownMessage,
-  type Response,
-  writeTraceparent,
-} from '@liminal/protocol';
+import { hideUrlSecrets, thrownMessage, type Response, writeTraceparent } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import { createAgents } from '../agents.ts';
 import type { Config } from '../config/load.ts';
-import { ConfigError } from '../config/errors.ts';
 import { type ServerConnection, connect } from '../connect.ts';
 import type { Finding } from '../finding.ts';
 import { findTrace, type TraceStore, traceStore } from '../verify/find-trace.ts';
@@ -88,16 +82,13 @@ function parseFlags(flags: VerifyFlags, config: Config): ParsedFlags {
     .list()
     .map(({ cliType }) => cliType);
   const { agent, prompt, timeout } = flags;
-  if (agent === undefined || !types.includes(agent)) {
-    const wrong =
-      agent === undefined ? 'Name the agent with --agent.' : `There is no agent “${agent}”.`;
-    throw new ConfigError(`${wrong} The agents are: ${types.join(', ')}.`);
-  }
+  if (agent === undefined) throw errors.INVALID_CONFIG.agentMissing(types);
+  if (!types.includes(agent)) throw errors.INVALID_CONFIG.unknownAgent(agent, types);
   const seconds = Number(timeout);
   if (!(seconds > 0 && seconds <= 86_400)) {
-    throw new ConfigError(`--timeout needs a number of seconds, not "${timeout}".`);
+    throw errors.INVALID_CONFIG.timeout(timeout);
   }
-  if (prompt.trim() === '') throw new ConfigError('--prompt must not be empty.');
+  if (prompt.trim() === '') throw errors.INVALID_CONFIG.emptyFlag('--prompt');
   return {
     agent,
     prompt,
@@ -191,7 +182,7 @@ async function checkTurn(check: Check, leftovers: Leftovers): Promise<void> {
   const begun = performance.now();
   const trouble = await readRun(log, run, { requests, runId, send, waitsFor, ...check });
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
-  if (trouble !== undefined) throw new LiminalError('RUN_UNREAD', trouble);
+  if (trouble !== undefined) throw errors.RUN_UNREAD.because(trouble);
   if (run.run?.status === 'complete') {
     report.addFindings(good(`The agent answered within ${seconds} s: “${shorten(run.text)}”`));
   }

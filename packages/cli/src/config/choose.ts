@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ConfigError, describeIssues } from './errors.ts';
+import { describeIssues, errors } from '../errors.ts';
 
 /**
  * Returns the value of the first candidate that is set. An error about the value contains the name of the flag,
@@ -13,5 +13,5 @@ export function choose<T>(
   if (!found) return undefined;
   const parsed = schema.safeParse(found[1]);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(`${found[0]} ${describeIssues(parsed.error)}.`);
+  throw errors.INVALID_CONFIG.value(found[0], describeIssues(parsed.error));
 }

@@ -1,7 +1,7 @@
 /** Placeholders in the texts of the configuration file: `~`, `${NAME}`, and `$$` for a plain `$`. */
 import type { McpServer, McpServers } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { AgentEntry } from './agents.ts';
-import { ConfigError } from './errors.ts';
 
 /** Replaces the placeholders in a text; errors refer to the text as `field`. */
 export type Expand = (text: string, field: string) => string;
@@ -13,18 +13,16 @@ export type Expand = (text: string, field: string) => string;
  */
 export function expander(path: string, env: NodeJS.ProcessEnv, home: string): Expand {
   return (text, field) => {
-    const wrong = (problem: string): ConfigError =>
-      new ConfigError(`The configuration in ${path} is not valid. "${field}": ${problem}`);
     return text.replaceAll(/^~(?=$|\/)|\$\$|\$\{[^}]*\}?/g, (found) => {
       if (found === '~') return home;
       if (found === '$$') return '$';
       const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(found)?.[1];
       if (name === undefined) {
-        throw wrong(`"${found}" is not a variable: write \${NAME}. Write $$ for a plain $.`);
+        throw errors.INVALID_CONFIG.noVariable(path, field, found);
       }
       const value = env[name];
       if (value === undefined) {
-        throw wrong(`the variable ${name} is not set. Set it before Liminal is started.`);
+        throw errors.INVALID_CONFIG.unsetVariable(path, field, name);
       }
       return value;
     });

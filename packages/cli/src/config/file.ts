@@ -2,10 +2,10 @@ import { thrownMessage } from '@liminal/protocol';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { describeIssues, errors } from '../errors.ts';
 import { AgentEntries, ClaudeEntry, McpServerEntries } from './agents.ts';
 import { ModelEntries, ToolsEntry } from './models.ts';
 import { readSmall } from '../data/read-small.ts';
-import { ConfigError, describeIssues } from './errors.ts';
 import {
   expandAgent,
   expander,
@@ -101,15 +101,12 @@ export function readConfigFile(
   if (text === undefined) return {};
   const parsed = ConfigFile.safeParse(parseJson(path, text));
   if (!parsed.success) {
-    throw new ConfigError(
-      `The configuration in ${path} is not valid. ${describeIssues(parsed.error)}`,
-    );
+    throw errors.INVALID_CONFIG.file(path, describeIssues(parsed.error));
   }
   const { roots, agents = {}, mcpServers = {}, models = {} } = parsed.data;
   const both = Object.keys(models).find((name) => name in agents);
   if (both !== undefined) {
-    const problem = `"${both}" is both in "agents" and in "models". Give one of them another name.`;
-    throw new ConfigError(`The configuration in ${path} is not valid. ${problem}`);
+    throw errors.INVALID_CONFIG.nameTaken(path, both);
   }
   const expand = expander(path, env, home);
   const fromHere = (command: string): string =>
@@ -135,10 +132,7 @@ function readConfigText(path: string, required: boolean): string | undefined {
     const missing = code === 'ENOENT' || code === 'ENOTDIR';
     if (missing && !required) return undefined;
     const why = missing ? 'the file does not exist' : thrownMessage(cause);
-    throw new ConfigError(
-      `The configuration file ${path} cannot be read: ${why.replace(/\.$/, '')}.`,
-      { cause },
-    );
+    throw errors.INVALID_CONFIG.unreadableFile(path, why.replace(/\.$/, ''), { cause });
   }
 }
 
@@ -146,7 +140,6 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const why = thrownMessage(cause);
-    throw new ConfigError(`The configuration in ${path} is not valid JSON: ${why}`, { cause });
+    throw errors.INVALID_CONFIG.notJson(path, thrownMessage(cause), { cause });
   }
 }

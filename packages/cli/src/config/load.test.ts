@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from '../errors.ts';
 import { type Flags, loadConfig } from './load.ts';
 
 let home: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from '../errors.ts';
 import { ConfigFile } from './file.ts';
 import { sharedConfig } from './shared.ts';
 

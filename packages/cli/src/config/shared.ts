@@ -1,5 +1,5 @@
+import { errors } from '../errors.ts';
 import { choose } from './choose.ts';
-import { ConfigError } from './errors.ts';
 import type { ConfigFile } from './file.ts';
 import { DatabaseUrl, RedisUrl } from './values.ts';
 
@@ -29,14 +29,13 @@ export function sharedConfig(
     choose(DatabaseUrl, ['LIMINAL_DATABASE_URL', variable('LIMINAL_DATABASE_URL')]) ??
     file.databaseUrl;
   if (redisUrl === undefined && databaseUrl === undefined) return undefined;
-  if (redisUrl === undefined) throw missingCounterpart('LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL');
+  if (redisUrl === undefined)
+    throw errors.INVALID_CONFIG.counterpart('LIMINAL_DATABASE_URL', 'LIMINAL_REDIS_URL');
   if (databaseUrl === undefined)
-    throw missingCounterpart('LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL');
+    throw errors.INVALID_CONFIG.counterpart('LIMINAL_REDIS_URL', 'LIMINAL_DATABASE_URL');
   const databaseSecret = variable('LIMINAL_DATABASE_SECRET');
   if (isConvex(databaseUrl) && databaseSecret === undefined) {
-    throw new ConfigError(
-      'A Convex deployment requires its LIMINAL_SECRET with each call: set LIMINAL_DATABASE_SECRET to the same value.',
-    );
+    throw errors.INVALID_CONFIG.convexSecret();
   }
   return {
     redisUrl,
@@ -49,10 +48,4 @@ export function sharedConfig(
 
 export function isConvex(databaseUrl: string): boolean {
   return /^https?:/.test(databaseUrl);
-}
-
-function missingCounterpart(given: string, missing: string): ConfigError {
-  return new ConfigError(
-    `${given} also needs ${missing}: servers that share their sessions need a Redis and a database. A single server needs neither a shared Redis nor a shared database.`,
-  );
 }

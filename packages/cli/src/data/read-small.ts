@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { LiminalError } from '@liminal/protocol/errors';
+import { errors } from '../errors.ts';
 
 /** The largest size that is read, in bytes: the small files of the data folder never get this large. */
 const largest = 16 * 1024 * 1024;
@@ -14,10 +14,10 @@ export function readSmall(path: string): string {
   try {
     const found = fstatSync(fd);
     if (!found.isFile() && !found.isDirectory()) {
-      throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is not a file. Move it away.`);
+      throw errors.DATA_DIR_UNUSABLE.notFile(path);
     }
     if (found.size > largest) {
-      throw new LiminalError('DATA_DIR_UNUSABLE', `${path} is larger than 16 MiB. Move it away.`);
+      throw errors.DATA_DIR_UNUSABLE.tooLarge(path);
     }
     return readFileSync(fd, 'utf8');
   } finally {

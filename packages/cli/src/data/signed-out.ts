@@ -1,8 +1,9 @@
 /** The browsers that were signed out, stored across restarts and shared by all servers of a cluster. */
 import { join } from 'node:path';
-import { LiminalError, thrownMessage } from '@liminal/protocol';
+import { thrownMessage } from '@liminal/protocol';
 import { isBefore, type SignedOut } from '@liminal/server';
 import { z } from 'zod';
+import { errors } from '../errors.ts';
 import { readSmall } from './read-small.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
@@ -50,8 +51,7 @@ export function openSignedOut(dataDir: string): StoredSignedOut {
       writeFileAtomically(path, `${stateText(state)}\n`);
     } catch (cause) {
       retry = setTimeout(() => ignoreErrors(save), retryMs).unref();
-      const message = `The sign-out holds only until this process ends: ${path} could not be written (${thrownMessage(cause)}). Free some space, and sign out again.`;
-      throw new LiminalError('STORE_WRITE_FAILED', message, { cause });
+      throw errors.STORE_WRITE_FAILED.signOut(path, thrownMessage(cause), { cause });
     }
   };
   // Write the new state at once: without the file, each start would sign out every browser again.

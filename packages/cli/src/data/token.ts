@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import { Token } from '../config/values.ts';
 import { readSmall } from './read-small.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
@@ -18,9 +18,7 @@ export function dataFolderToken(dataDir: string): string {
   chmodSync(path, 0o600);
   const token = Token.safeParse(readSmall(path).trim());
   if (token.success) return token.data;
-  throw new ConfigError(
-    `${path} does not hold a valid token. Remove the file, and the next start makes a new token.`,
-  );
+  throw errors.INVALID_CONFIG.token(path);
 }
 
 /** If two servers start at the same time, the second one uses the token of the first. */

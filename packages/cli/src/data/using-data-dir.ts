@@ -1,4 +1,5 @@
 import { LiminalError } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 
 /**
  * Runs `work` on the data folder. Errors of the file system or the database become a LiminalError `DATA_DIR_UNUSABLE`
@@ -9,8 +10,7 @@ export async function usingDataDir<T>(dataDir: string, work: () => T | Promise<T
     return await work();
   } catch (cause) {
     if (!isSystemError(cause)) throw cause;
-    const message = `The data folder ${dataDir} cannot be used: ${cause.message}. Repair it, or choose another with --data.`;
-    throw new LiminalError('DATA_DIR_UNUSABLE', message, { cause });
+    throw errors.DATA_DIR_UNUSABLE.folder(dataDir, cause.message, { cause });
   }
 }
 

@@ -1,8 +1,7 @@
 /** Checks whether the trace of a run has arrived at a trace store. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { throughProxy } from '@liminal/agents/proxy';
-import { LiminalError } from '@liminal/protocol';
-import { ConfigError } from '../config/errors.ts';
+import { errors } from '../errors.ts';
 import type { TelemetryConfig } from '../config/telemetry.ts';
 import { isHttpUrl } from '../http-url.ts';
 import { fetchErrorReason } from '../send-spans.ts';
@@ -43,9 +42,7 @@ export function traceStore(
 
 function namedStore(address: string): TraceStore {
   if (!isHttpUrl(address) || !address.includes(placeholder)) {
-    throw new ConfigError(
-      `--find-trace needs an address with ${placeholder} in it, for example http://localhost:16686/api/traces/${placeholder}; not "${address}".`,
-    );
+    throw errors.INVALID_CONFIG.findTrace(placeholder, address);
   }
   return {
     name: new URL(address).origin,
@@ -68,13 +65,10 @@ export async function findTrace(
     const status = await fetchStatus(store, traceId, signal);
     if (status === 200) return;
     if (status === 401 || status === 403) {
-      throw notFound(`${store.name} answered ${status}: it rejects the keys.`);
+      throw errors.TRACE_NOT_FOUND.keysRejected(store.name, status);
     }
     if (performance.now() > end) {
-      const lastStatus = status === 404 ? '' : `; the last answer was ${status}`;
-      throw notFound(
-        `${store.name} had no trace ${traceId} after ${forMs / 1_000} s${lastStatus}. Check that the server sends its traces there.`,
-      );
+      throw errors.TRACE_NOT_FOUND.missing(store.name, traceId, forMs / 1_000, status);
     }
     await delay(againMs, undefined, { signal });
   }
@@ -95,12 +89,10 @@ async function fetchStatus(
     return response.status;
   } catch (error) {
     signal.throwIfAborted();
-    throw notFound(
-      `${store.name} cannot be reached${throughProxy(address)}: ${fetchErrorReason(error)}.`,
+    throw errors.TRACE_NOT_FOUND.unreachable(
+      store.name,
+      throughProxy(address),
+      fetchErrorReason(error),
     );
   }
-}
-
-function notFound(why: string): LiminalError {
-  return new LiminalError('TRACE_NOT_FOUND', why);
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Requests } from '@liminal/client';
 import { LiminalError, type Response } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 
 /** The delay between two checks, in ms. */
 const againMs = 100;
@@ -27,22 +28,14 @@ export async function checkHistory(
   }
   const [field] = differences(run, await requests.getRun(run.id));
   if (field === undefined) return;
-  throw new LiminalError(
-    'HISTORY_WRONG',
-    `History does not match the run’s events: “${field}” differs. This is a bug in Liminal: please report it.`,
-  );
+  throw errors.HISTORY_WRONG.differs(field);
 }
 
 const isAtRest = (state: string): boolean => state === 'idle' || state === 'failed';
 
 function late(forMs: number, isShared: boolean): LiminalError {
-  const advice = isShared
-    ? 'Check that a projector runs (./liminal projector, or a server without "projector": false), and that it reaches the database.'
-    : 'See the server’s log.';
-  return new LiminalError(
-    'HISTORY_WRONG',
-    `History did not get the run within ${forMs / 1_000} s. ${advice}`,
-  );
+  const { late, lateInCluster } = errors.HISTORY_WRONG;
+  return (isShared ? lateInCluster : late)(forMs / 1_000);
 }
 
 /** Returns the names of the fields that differ. */

@@ -1,7 +1,8 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, type Requests } from '@liminal/client';
-import { hideUrlSecrets, LiminalError, thrownMessage } from '@liminal/protocol';
+import { hideUrlSecrets, thrownMessage } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { Finding } from '../finding.ts';
 import type { RunLog } from './run-log.ts';
 
@@ -27,11 +28,7 @@ export class Leftovers {
         why = error;
       }
     }
-    throw new LiminalError(
-      'NO_PROJECT_FOLDER',
-      `No project folder can be made below the allowed roots (${roots.join(', ')}): ${thrownMessage(why)}. Make one of them writable, or name another in "roots".`,
-      { cause: why },
-    );
+    throw errors.NO_PROJECT_FOLDER.none(roots, thrownMessage(why), { cause: why });
   }
 
   addSession(sessionId: string): void {

@@ -10,7 +10,7 @@ import {
   itemText,
   toResponse,
 } from '@liminal/protocol';
-import { describeIssues } from '../config/errors.ts';
+import { describeIssues } from '../errors.ts';
 import type { Finding } from '../finding.ts';
 
 /** One entry of a run's log, as read and not yet checked. */

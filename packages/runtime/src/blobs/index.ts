@@ -5,6 +5,6 @@
  */
 export { BlobKeeper } from './blob-keeper.ts';
 export { holdAgain } from './hold-again.ts';
-export { blobGone, loadBytes, storeBlocks, putBlob } from './message-blobs.ts';
+export { loadBytes, storeBlocks, putBlob } from './message-blobs.ts';
 export { decodeText } from './references.ts';
 export { sweepUploads } from './sweep.ts';

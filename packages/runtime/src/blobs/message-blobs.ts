@@ -9,7 +9,7 @@ import {
   whyTooLarge,
 } from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { bytesIn, referTo, decodeText, withBytes } from './references.ts';
 
 /** Stores an uploaded file. Throws `BLOB_TYPE_WRONG`, `BODY_TOO_LARGE`. */
@@ -37,7 +37,8 @@ export async function storeBlocks(
   for (const block of blocks) {
     const known = await readBytes(blobs, block);
     const bytes = known ?? bytesIn(block)?.bytes ?? Buffer.alloc(0);
-    if (known === undefined && isWithoutBytes(block)) throw noBytes(block);
+    if (known === undefined && isWithoutBytes(block))
+      throw errors.BLOB_TYPE_WRONG.empty(block.type === 'image' ? 'An image' : 'A file');
     const typed = withType(block, bytes);
     together += bytes.length;
     checkSize(bytes.length, blobMax, 'A file of the message');
@@ -68,12 +69,7 @@ async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Ar
   if (hash === undefined) return undefined;
   const blob = await blobs.get(hash);
   if (blob) return blob.bytes;
-  throw blobGone();
-}
-
-export function blobGone(): RuntimeError {
-  const message = 'A file of this message is not stored any more. Attach it again.';
-  return new RuntimeError('BLOB_NOT_FOUND', message);
+  throw errors.BLOB_NOT_FOUND.ofMessage();
 }
 
 /** Whether a block lacks both bytes and a reference to bytes; false for the text of a file, which may be empty. */
@@ -81,12 +77,6 @@ function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;
   if (block.type === 'resource' && block.resource.text !== undefined) return false;
   return bytesIn(block) === undefined;
-}
-
-function noBytes(block: ContentBlock): RuntimeError {
-  const what = block.type === 'image' ? 'An image' : 'A file';
-  const message = `${what} of the message has no content: give its bytes in base64, or upload it and name its uri.`;
-  return new RuntimeError('BLOB_TYPE_WRONG', message);
 }
 
 function withType(block: ContentBlock, bytes: Uint8Array): ContentBlock {
@@ -120,12 +110,10 @@ function checkedType(
   const seen = imageType(bytes);
   if (/^image\/(png|jpeg|gif|webp)$/.test(mimeType) && seen !== mimeType) {
     const really = seen === undefined ? 'not a readable image' : `a ${seen}`;
-    const message = `A file has the type ${mimeType}, but is ${really}. Save it again as an image, or attach it as a file.`;
-    throw new RuntimeError('BLOB_TYPE_WRONG', message);
+    throw errors.BLOB_TYPE_WRONG.differs(mimeType, really);
   }
   if (kind !== undefined && !mimeType.startsWith(`${kind}/`)) {
-    const message = `A file of type ${mimeType} is attached as ${kind}. Attach it as a file (resource).`;
-    throw new RuntimeError('BLOB_TYPE_WRONG', message);
+    throw errors.BLOB_TYPE_WRONG.asMedia(mimeType, kind);
   }
   if (mimeType !== unknownType) return mimeType;
   return seen ?? (decodeText({ mimeType }, bytes) === undefined ? unknownType : 'text/plain');
@@ -133,5 +121,5 @@ function checkedType(
 
 function checkSize(size: number, max: number, what: string): void {
   const why = whyTooLarge(size, max, what);
-  if (why !== undefined) throw new RuntimeError('BODY_TOO_LARGE', why);
+  if (why !== undefined) throw errors.BODY_TOO_LARGE.because(why);
 }

@@ -10,8 +10,8 @@ import type {
   SessionInfo,
   SessionStatusResult,
 } from '@liminal/protocol';
-import { LiminalError } from '@liminal/protocol';
 import type { Coordination } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import type {
   Runtime,
   RuntimeGauges,
@@ -34,7 +34,7 @@ import { Ownership, ttlShare } from './ownership.ts';
 import { type PostedState, postSession } from './posted-state.ts';
 import { type ProjectorWorker, startProjectorWorker } from './projector-worker.ts';
 import { FollowedSessions } from './followed-sessions.ts';
-import { notOwner, Router } from './router.ts';
+import { Router } from './router.ts';
 import { SettledRuns } from './settled-runs.ts';
 import { TroubleLog } from './trouble-log.ts';
 import { tracedStore } from '../tracing/index.ts';
@@ -319,7 +319,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     const isLeft = this.#own.isEnding && (await this.#owned.releaseIdle(request.sessionId));
     const answer = isLeft ? undefined : await this.#router.answer(request);
     if (answer) return answer.value;
-    throw new LiminalError(notOwner, 'This server no longer owns the session.');
+    throw errors.NOT_OWNER.noLonger();
   }
 
   /** Skips sessions that this server owns: the runtime reports their changes itself. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LiminalError, withRetries } from '@liminal/protocol';
+import { withRetries } from '@liminal/protocol';
 import type { Inboxes, Unsubscribe } from '@liminal/storage';
 import { z } from 'zod';
-import { errorCode, errorMessage } from '../errors.ts';
+import { errorCode, errorMessage, reported } from '../errors.ts';
 
 const PeerMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ask'), id: z.string(), from: z.string(), question: z.unknown() }),
@@ -131,7 +131,7 @@ export class Messenger {
   #settle(message: Exclude<PeerMessage, { kind: 'ask' }>): void {
     const pending = this.#pending.get(message.id);
     if (message.kind === 'answer') pending?.resolve(message.value);
-    else pending?.reject(new LiminalError(message.code, message.message));
+    else pending?.reject(reported(message));
   }
 
   async #send(instanceId: string, message: PeerMessage): Promise<boolean> {

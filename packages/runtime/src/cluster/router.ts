@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LiminalError } from '@liminal/protocol';
-import { RuntimeError, sessionGivenUp } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { type CommandRequest, type RunCommand, runCommand } from '../commands.ts';
 import { type Messenger, NotListeningError } from './messenger.ts';
 import type { OwnedSessions } from './owned-sessions.ts';
@@ -48,10 +48,7 @@ export class Router {
       if (there) return there.value;
       await delay(lookMs / 10);
     }
-    throw new RuntimeError(
-      'OWNER_UNREACHABLE',
-      `The server that runs session ${sessionId} did not answer. The command may have been run: check before you try again.`,
-    );
+    throw errors.OWNER_UNREACHABLE.silent(sessionId);
   }
 
   /**
@@ -83,7 +80,7 @@ export class Router {
       if (stops.has(command)) return true;
       throw error;
     });
-    if (!(await isOurs)) throw sessionGivenUp();
+    if (!(await isOurs)) throw errors.STALE_OWNER.givenUp();
     return runCommand(run, request);
   }
 

@@ -1,6 +1,6 @@
 import type { SessionSummary } from '@liminal/protocol';
 import type { Board, BlobStore, ResponseStore } from '@liminal/storage';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { readLastKnown, summarize } from '../session/index.ts';
 import type { Ownership } from './ownership.ts';
 import { readPostedState, type PostedState, postedStatePrefix } from './posted-state.ts';
@@ -36,10 +36,7 @@ export class SessionStates {
   async stored(sessionId: string): Promise<PostedState> {
     const record = await this.#options.store.getSession(sessionId);
     if (!record) {
-      throw new RuntimeError(
-        'SESSION_NOT_FOUND',
-        `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
-      );
+      throw errors.SESSION_NOT_FOUND.notHere(sessionId);
     }
     const lastKnown = await readLastKnown(this.#options.blobs, record, Date.now());
     return {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { AgentDriver, ProviderRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { type FoundSession, type SessionListStorage, ListedSessions } from './listed-sessions.ts';
 
 /**
@@ -72,7 +72,7 @@ export class AgentStores {
   async requestSessions(driver: AgentDriver): Promise<FoundSession[]> {
     const { cliType } = driver;
     if (!driver.listStoredSessions) {
-      throw new RuntimeError('NOT_SUPPORTED', `${cliType} cannot list sessions of its own.`);
+      throw errors.NOT_SUPPORTED.list(cliType);
     }
     const known = await this.#options.folders();
     const found = tagged(cliType, await driver.listStoredSessions(undefined, known));

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AgentDriver, ProviderRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, McpServers, SessionSummary } from '@liminal/protocol';
 import { sessionIdsOf, type ResponseStore, type SessionRecord } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import { BlobKeeper } from '../blobs/index.ts';
-import { RuntimeError } from '../errors.ts';
 import { readProjectFile } from '../files/index.ts';
 import type { AgentStores } from './agent-stores.ts';
 import type { FoundSession } from './listed-sessions.ts';
@@ -109,8 +109,7 @@ export class Directory {
     const made = await this.#store.getSession(sessionId);
     if (made?.forkedFrom?.sessionId === original.sessionId) return made;
     if (made) {
-      const message = `Session ${sessionId} already exists. Fork with a new id.`;
-      throw new RuntimeError('SESSION_ID_TAKEN', message);
+      throw errors.SESSION_ID_TAKEN.taken(sessionId);
     }
     await roots.admit(original.projectDir);
     const driver = providers.of(original.cliType);
@@ -137,10 +136,7 @@ export class Directory {
   async get(sessionId: string): Promise<Session> {
     const session = await this.find(sessionId);
     if (session) return session;
-    throw new RuntimeError(
-      'SESSION_NOT_FOUND',
-      `There is no session ${sessionId}. If it is in an agent's own store, load it first.`,
-    );
+    throw errors.SESSION_NOT_FOUND.notHere(sessionId);
   }
 
   /** Removes a session from memory after its agent was stopped, so that another server may take it. */
@@ -292,11 +288,9 @@ export class Directory {
 
   async #withFiles(sessionId: string): Promise<SessionRecord> {
     const record = await this.#store.getSession(sessionId);
-    if (!record) throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
+    if (!record) throw errors.SESSION_NOT_FOUND.unknown(sessionId);
     if (record.importedFrom) {
-      const message =
-        'This session was imported from a file: the files of its project are not on this server.';
-      throw new RuntimeError('FILE_NOT_ALLOWED', message);
+      throw errors.FILE_NOT_ALLOWED.imported();
     }
     return record;
   }
@@ -314,7 +308,7 @@ export class Directory {
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
-    throw staleOwner(sessionId);
+    throw errors.STALE_OWNER.taken(sessionId);
   }
 
   async #start(session: Session, mcpServers: McpServers = {}): Promise<Session> {
@@ -352,10 +346,7 @@ export class Directory {
     const found = await this.#options.agentStores.find(sessionId);
     const [deleted] = await this.#store.findDeleted([sessionId]);
     if (found && deleted === undefined) return found;
-    throw new RuntimeError(
-      'SESSION_NOT_FOUND',
-      `There is no session ${sessionId}, neither here nor in any agent's own store.`,
-    );
+    throw errors.SESSION_NOT_FOUND.nowhere(sessionId);
   }
 
   /** A session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
@@ -398,7 +389,8 @@ export class Directory {
 
   /** Throws `STALE_OWNER` if another server may have taken the session. */
   async #confirmOwned(sessionId: string): Promise<void> {
-    if ((await this.#options.cluster?.owns(sessionId)) === false) throw staleOwner(sessionId);
+    if ((await this.#options.cluster?.owns(sessionId)) === false)
+      throw errors.STALE_OWNER.taken(sessionId);
   }
 
   /** Removes a deleted session from memory. */
@@ -426,13 +418,6 @@ export class Directory {
       }),
     );
   }
-}
-
-function staleOwner(sessionId: string): RuntimeError {
-  return new RuntimeError(
-    'STALE_OWNER',
-    `Another server has just taken session ${sessionId}. Try again.`,
-  );
 }
 
 /** The record of a session that an agent's own store has. */

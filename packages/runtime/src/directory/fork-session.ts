@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AgentDriver,
+  agentErrors,
   forkStored,
-  notSupported,
   type StoredFork,
   type StoredTurn,
-  turnNotStored,
 } from '@liminal/agents';
 import {
   isServerTurn,
@@ -16,8 +15,8 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { BlobStore, ResponseStore, SessionRecord } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import { holdAgain } from '../blobs/index.ts';
-import { RuntimeError, turnTakenBack } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 import {
   withFinalNotice,
@@ -64,14 +63,14 @@ const runsAtOnce = 20;
  */
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { original, sessionId, driver, store, iso, confirmOwned } = forking;
-  if (!driver.fork) throw notSupported(driver.name, 'fork');
+  if (!driver.fork) throw agentErrors.NOT_SUPPORTED.fork(driver.name);
   await confirmOwned();
   // An earlier try with this id may have been interrupted, and left parts of the copy.
   await store.deleteSession(sessionId);
   const { runs, hasLater, hasLaterTurns } = await readUpTo(forking);
   if (driver.forksWhole === true && hasLaterTurns) {
     const { name } = await driver.describe();
-    throw turnNotStored(name, `${name} forks only its whole conversation.`, 'its newest turn');
+    throw agentErrors.TURN_NOT_STORED.notNewest(name);
   }
   const agentSessionId = original.agentSessionId ?? original.sessionId;
   const turns = runs.filter(({ isOurs }) => isOurs !== true);
@@ -161,7 +160,7 @@ async function readUpTo({
   // A run that only marks the agent's place is not a turn.
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
-  if (turnId !== undefined && gone.has(turnId)) throw turnTakenBack();
+  if (turnId !== undefined && gone.has(turnId)) throw errors.TURN_TAKEN_BACK.takenBack();
   // A copy has neither the turns that were taken back, nor the notices about taking turns back.
   const runs = all.filter((run) => !gone.has(run.turnId) && run.rewoundTo === undefined);
   let at = runs.findLastIndex((run) =>
@@ -177,11 +176,10 @@ async function readUpTo({
     return { runs: copied, hasLater: later.length > 0, hasLaterTurns };
   }
   if (last !== undefined) {
-    const message = 'This turn has not ended. Wait for its end, or fork after an earlier turn.';
-    throw new RuntimeError('TURN_IN_PROGRESS', message);
+    throw errors.TURN_IN_PROGRESS.toFork();
   }
-  const which = turnId === undefined ? 'a turn that has ended' : `a turn ${turnId}`;
-  throw new RuntimeError('TURN_NOT_FOUND', `Session ${sessionId} does not have ${which}.`);
+  if (turnId === undefined) throw errors.TURN_NOT_FOUND.noneEnded(sessionId);
+  throw errors.TURN_NOT_FOUND.unknown(sessionId, turnId);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 
 interface SessionPlacesOptions {
   /** How many sessions may be open at the same time. */
@@ -41,10 +41,7 @@ export class SessionPlaces {
     const stored = await this.#options.stored().finally(() => this.#counts.delete(count));
     const { size } = count.union(new Set(stored));
     if (size >= this.#options.max) {
-      throw new RuntimeError(
-        'TOO_MANY_SESSIONS',
-        `${size} sessions are already open. Close a session that you do not need.`,
-      );
+      throw errors.TOO_MANY_SESSIONS.open(size);
     }
     this.#making.add(sessionId);
     for (const other of this.#counts) other.add(sessionId);

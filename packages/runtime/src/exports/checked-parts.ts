@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type ExportPart, LiminalError, readExport } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 
 /** A checked part; a blob includes its bytes. */
 export type CheckedPart =
@@ -27,7 +28,7 @@ export async function* checkedParts(
     const { hash, mimeType, data } = part.blob;
     const bytes = Buffer.from(data, 'base64');
     if (createHash('sha256').update(bytes).digest('hex') !== hash) {
-      throw unreadable(`The file cannot be read: the content of blob ${hash} is damaged.`);
+      throw errors.EXPORT_UNREADABLE.blob(hash);
     }
     yield { type: 'blob', hash, mimeType, bytes };
   }
@@ -43,13 +44,13 @@ async function* decodeUtf8(
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined });
     } catch (cause) {
-      throw unreadable('This is not a file made by liminal export: it is not UTF-8 text.', cause);
+      throw errors.EXPORT_UNREADABLE.notText({ cause });
     }
   };
   for await (const bytes of unpacked(file)) {
     size += bytes.length;
     if (size > maxBytes) {
-      throw unreadable(`The file is too large: the limit is ${maxBytes / 1024 ** 3} GiB.`);
+      throw errors.EXPORT_UNREADABLE.tooLarge(maxBytes / 1024 ** 3);
     }
     yield decode(bytes);
   }
@@ -75,7 +76,7 @@ export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator
     yield* unpacking;
   } catch (cause) {
     if (cause instanceof LiminalError) throw cause;
-    throw unreadable('The file cannot be uncompressed: it is damaged, or cut off.', cause);
+    throw errors.EXPORT_UNREADABLE.gzip({ cause });
   }
 }
 
@@ -85,8 +86,4 @@ async function* following(
 ): AsyncGenerator<Uint8Array, void> {
   if (first.length > 0) yield first;
   yield* rest;
-}
-
-function unreadable(message: string, cause?: unknown): LiminalError {
-  return new LiminalError('EXPORT_UNREADABLE', message, { cause });
 }

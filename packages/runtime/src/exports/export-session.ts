@@ -22,8 +22,8 @@ import {
   type ResponseStore,
   type SessionRecord,
 } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import { decodeText } from '../blobs/index.ts';
-import { RuntimeError } from '../errors.ts';
 import { readRun } from '../history/index.ts';
 
 export interface ExportStorage {
@@ -55,7 +55,7 @@ export async function exportSession(
 ): Promise<AsyncIterable<string>> {
   const record = await storage.store.getSession(sessionId);
   if (!record) {
-    throw new RuntimeError('SESSION_NOT_FOUND', `There is no session ${sessionId}.`);
+    throw errors.SESSION_NOT_FOUND.unknown(sessionId);
   }
   return inPieces(new Export(storage, record, options).lines());
 }

@@ -7,7 +7,6 @@ import {
   type ExportHeader,
   foldResponse,
   type ImportResult,
-  LiminalError,
   maxItemSize,
   type Response,
   resumeResponse,
@@ -17,6 +16,7 @@ import {
   withinSize,
 } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import { sessionName } from '../session/index.ts';
 import { checkedParts } from './checked-parts.ts';
 import type { ExportStorage } from './export-session.ts';
@@ -46,7 +46,8 @@ export async function importSession(
   const parts = checkedParts(file);
   const header = (await parts.next()).value;
   const session = (await parts.next()).value;
-  if (header?.type !== 'header' || session?.type !== 'session') throw cutOff();
+  if (header?.type !== 'header' || session?.type !== 'session')
+    throw errors.EXPORT_UNREADABLE.cutOff();
   const known = await findEarlierImport(storage.store, header.header, session.session);
   if (known) {
     // The file is read to its end, so that the sender gets a report of damage.
@@ -100,7 +101,7 @@ class Import {
           await this.#archiveEvents(run, part.events);
       } else hasEnd = part.type === 'end';
     }
-    if (!hasEnd) throw cutOff();
+    if (!hasEnd) throw errors.EXPORT_UNREADABLE.cutOff();
     return runs;
   }
 
@@ -224,8 +225,4 @@ function importSummary(
   record: SessionRecord,
 ): Pick<ImportResult, 'sessionId' | 'cliType' | 'title'> {
   return { sessionId: record.sessionId, cliType: record.cliType, title: sessionName(record) };
-}
-
-function cutOff(): LiminalError {
-  return new LiminalError('EXPORT_UNREADABLE', 'The file is cut off: its end is missing.');
 }

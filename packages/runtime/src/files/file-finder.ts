@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FilesResult } from '@liminal/protocol';
 import { Tinypool } from 'tinypool';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import type { Roots } from '../roots.ts';
 import type { FoundPaths, Sought } from './find-worker.ts';
 import { mayBeShown } from '../shown-files.ts';
@@ -54,9 +54,7 @@ export class FileFinder {
     try {
       return (await this.#pool.run(sought, { name: 'find' })) as FoundPaths;
     } catch (cause) {
-      const { folder } = sought;
-      const message = `The files of ${folder} cannot be listed. Choose a smaller folder.`;
-      throw new RuntimeError('FILE_UNREADABLE', message, { cause });
+      throw errors.FILE_UNREADABLE.folder(sought.folder, { cause });
     }
   }
 

@@ -2,14 +2,8 @@ import { type FileHandle, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type FileResult, imageType } from '@liminal/protocol';
-import {
-  mayBeShown,
-  notAllowed,
-  notFound,
-  openShown,
-  type FileScope,
-  readUpTo,
-} from '../shown-files.ts';
+import { errors } from '../errors.ts';
+import { mayBeShown, openShown, type FileScope, readUpTo } from '../shown-files.ts';
 
 /** Only the first part of a longer text is shown (bytes). */
 export const textMax = 2 * 1024 * 1024;
@@ -24,12 +18,13 @@ const startMax = 8000;
  * `FILE_NOT_FOUND`, `FILE_UNREADABLE`.
  */
 export async function readProjectFile(path: string, scope: FileScope): Promise<FileResult> {
-  if (path.includes('\0')) throw notFound(path);
+  if (path.includes('\0')) throw errors.FILE_NOT_FOUND.missing(path);
   const named = resolve(scope.projectDir, path.replace(/^~(?=\/)/, homedir()));
   const real = await realpath(named).catch(() => undefined);
   // A path outside gets the same answer whether or not it exists, so that the answer reveals nothing about it.
-  if (!mayBeShown(real ?? (await wouldBe(named)), scope)) throw notAllowed(path);
-  if (real === undefined) throw notFound(path);
+  if (!mayBeShown(real ?? (await wouldBe(named)), scope))
+    throw errors.FILE_NOT_ALLOWED.outside(path);
+  if (real === undefined) throw errors.FILE_NOT_FOUND.missing(path);
   const { file, opened } = await openShown(path, real, scope);
   try {
     const { size, mtimeMs } = opened;

@@ -2,7 +2,8 @@
 import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Repository, tooSlow, unavailable } from './repository.ts';
+import { errors } from '../errors.ts';
+import type { Repository } from './repository.ts';
 import { copyIndex, gitOutput, gitParts } from './run-git.ts';
 
 export interface Candidate {
@@ -36,7 +37,7 @@ export async function findCandidates(
     const index = join(folder, 'index');
     const time = await copyIndex(repository.index, index, signal).catch((error: unknown) => {
       if (isMissing(error)) return undefined;
-      throw signal.aborted ? tooSlow() : unavailable('has a git index that cannot be read');
+      throw signal.aborted ? errors.DIFF_UNAVAILABLE.slow() : errors.DIFF_UNAVAILABLE.index();
     });
     const env = { GIT_INDEX_FILE: index };
     const [tracked, untracked] = await Promise.all([
@@ -80,8 +81,9 @@ async function changedByIndex(
       return true;
     },
   );
-  if (isWhole === undefined) throw unavailable('cannot be compared with its last commit by git');
-  if (!isWhole) throw signal.aborted ? tooSlow() : unavailable('has too many changed files');
+  if (isWhole === undefined) throw errors.DIFF_UNAVAILABLE.noCommit();
+  if (!isWhole)
+    throw signal.aborted ? errors.DIFF_UNAVAILABLE.slow() : errors.DIFF_UNAVAILABLE.manyFiles();
   return found;
 }
 
@@ -107,7 +109,7 @@ async function untrackedFiles(
     found.push({ ...named(name), isUntracked: true });
     return true;
   });
-  if (signal.aborted) throw tooSlow();
+  if (signal.aborted) throw errors.DIFF_UNAVAILABLE.slow();
   return found;
 }
 
@@ -141,7 +143,7 @@ async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   const recent: Candidate[] = [];
   const since = Math.floor(time / 1_000);
   for (let at = 0; at < all.length && recent.length < recentMax; at += together) {
-    if (signal.aborted) throw tooSlow();
+    if (signal.aborted) throw errors.DIFF_UNAVAILABLE.slow();
     const looked = all.slice(at, at + together).map(async (candidate) => {
       const stat = await lstat(join(repository.top, candidate.path)).catch(() => undefined);
       const isRecent = stat !== undefined && Math.floor(stat.mtimeMs / 1_000) >= since;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { contains } from '@liminal/agents';
-import { RuntimeError } from '../errors.ts';
+import { errors, RuntimeError } from '../errors.ts';
 import { mayBeShown, openShown, type FileScope, readUpTo } from '../shown-files.ts';
 import { type GitAnswer, gitOutput } from './run-git.ts';
 
@@ -39,17 +39,14 @@ export async function openRepository(scope: FileScope, signal: AbortSignal): Pro
   ]);
   const lines = outputText(about).split('\n');
   const [tree = '', folder = '', shared = '', objects = '', index = '', algorithm = ''] = lines;
-  if (lines.length !== 6)
-    throw unavailable('has a name with a line break, or lies in such a folder');
+  if (lines.length !== 6) throw errors.DIFF_UNAVAILABLE.lineBreak();
   const top = await real(tree);
   // A repository's own settings can name any folder as its work tree.
-  if (top === undefined || !contains(top, projectDir)) throw unavailable('is in no git work tree');
+  if (top === undefined || !contains(top, projectDir)) throw errors.DIFF_UNAVAILABLE.noWorkTree();
   const parts = [folder, shared, ...(await objectPlaces(objects, scope))];
   const places = await Promise.all(parts.map(real));
   if (!places.every((each) => mayBeShown(each, scope))) {
-    const why =
-      'has its git repository outside the folders that sessions may work in: add the repository’s folder to "roots"';
-    throw unavailable(why);
+    throw errors.DIFF_UNAVAILABLE.outside();
   }
   const commit = head.kind === 'done' ? outputText(head) : undefined;
   return {
@@ -72,17 +69,16 @@ const alternatesMax = 20;
 async function objectPlaces(objects: string, scope: FileScope): Promise<string[]> {
   const places = new Set([objects]);
   for (const folder of places) {
-    if (places.size > alternatesMax) throw unavailable('has a git repository in too many parts');
+    if (places.size > alternatesMax) throw errors.DIFF_UNAVAILABLE.alternates();
     for (const below of [folder, join(folder, 'info'), join(folder, 'pack')]) {
       const entries = await readdir(below, { withFileTypes: true }).catch(() => []);
       const links = entries.filter((entry) => !entry.isDirectory() && !entry.isFile());
-      if (links.length > alternatesMax) throw unavailable('has a git repository of links');
+      if (links.length > alternatesMax) throw errors.DIFF_UNAVAILABLE.links();
       for (const { name } of links) places.add(join(below, name));
     }
     for (const line of (await readAlternates(folder, scope)).split('\n')) {
       // Git would decode a quoted path.
-      if (line.startsWith('"'))
-        throw unavailable('has a git repository in a folder of an odd name');
+      if (line.startsWith('"')) throw errors.DIFF_UNAVAILABLE.oddName();
       if (line !== '' && !line.startsWith('#')) places.add(resolve(folder, line));
     }
   }
@@ -111,28 +107,19 @@ function outputText(answer: GitAnswer): string {
     case 'done':
       return answer.output.toString().replace(/\n$/, '');
     case 'missing':
-      throw unavailable('cannot be compared: git is not installed on the server');
+      throw errors.DIFF_UNAVAILABLE.noGit();
     case 'cut':
-      throw tooSlow();
+      throw errors.DIFF_UNAVAILABLE.slow();
     case 'failed':
-      throw unavailable(failureReason(answer.complaint));
+      throw failure(answer.complaint);
   }
 }
 
-function failureReason(complaint: string): string {
-  if (/not a git repository/i.test(complaint)) return 'is not in a git repository';
-  if (/must be run in a work tree/i.test(complaint)) return 'is in no git work tree';
-  if (/dubious ownership/i.test(complaint)) {
-    return 'is in a git repository of another user, which git does not read';
-  }
+function failure(complaint: string): RuntimeError {
+  const { foreign, gitSays, noRepository, noWorkTree } = errors.DIFF_UNAVAILABLE;
+  if (/not a git repository/i.test(complaint)) return noRepository();
+  if (/must be run in a work tree/i.test(complaint)) return noWorkTree();
+  if (/dubious ownership/i.test(complaint)) return foreign();
   const [first = ''] = complaint.split('\n');
-  return `cannot be compared: git says “${first.slice(0, 300)}”`;
-}
-
-export function unavailable(why: string): RuntimeError {
-  return new RuntimeError('DIFF_UNAVAILABLE', `The project folder ${why}.`);
-}
-
-export function tooSlow(): RuntimeError {
-  return unavailable('cannot be compared: git did not answer in time');
+  return gitSays(first.slice(0, 300));
 }

@@ -1,6 +1,6 @@
 import { steeredItemId } from '@liminal/protocol';
 import type { ResponseStore, SessionRecord } from '@liminal/storage';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 
@@ -16,10 +16,7 @@ export async function hasBegun(
   if (queue.some((entry) => entry.turnId === turnId)) return false;
   const owner = await sessionOfTurn(storage, turnId);
   if (owner === undefined || owner === sessionId) return owner !== undefined;
-  throw new RuntimeError(
-    'TURN_ID_TAKEN',
-    `The turn ${turnId} belongs to another session. Send the message with a new id.`,
-  );
+  throw errors.TURN_ID_TAKEN.taken(turnId);
 }
 
 /** How far back in history a repeated steered message is searched: in items, and in bytes of JSON. */

@@ -4,7 +4,7 @@ import {
   type EventDraft,
   formProblem,
 } from '@liminal/protocol';
-import { errorCode, RuntimeError, sessionGivenUp } from '../errors.ts';
+import { errors, errorCode, RuntimeError } from '../errors.ts';
 import type { SessionContext } from './session-context.ts';
 
 type ApprovalsContext = Pick<
@@ -84,16 +84,18 @@ export class Approvals {
   async answer(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     const pending = this.#pending.get(approvalId);
     if (!pending) throw await this.#whyNotPending(approvalId);
-    if (pending.answered) throw alreadyAnswered();
+    if (pending.answered) throw errors.APPROVAL_ALREADY_ANSWERED.answered();
     pending.answered = true;
     try {
       const { cluster, sessionId } = this.#context;
-      if (cluster && !(await cluster.holds(sessionId))) throw sessionGivenUp();
+      if (cluster && !(await cluster.holds(sessionId))) throw errors.STALE_OWNER.givenUp();
       await this.#source.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
       // The agent has withdrawn the request a moment ago.
-      throw errorCode(error) === 'APPROVAL_NOT_FOUND' ? alreadyAnswered() : error;
+      throw errorCode(error) === 'APPROVAL_NOT_FOUND'
+        ? errors.APPROVAL_ALREADY_ANSWERED.answered()
+        : error;
     } finally {
       this.#context.changed();
     }
@@ -101,12 +103,9 @@ export class Approvals {
 
   async #whyNotPending(approvalId: string): Promise<RuntimeError> {
     if (this.#finished.has(approvalId) || (await this.#source.wasAsked(approvalId))) {
-      return alreadyAnswered();
+      return errors.APPROVAL_ALREADY_ANSWERED.answered();
     }
-    return new RuntimeError(
-      'APPROVAL_NOT_FOUND',
-      `This session has no permission request ${approvalId}.`,
-    );
+    return errors.APPROVAL_NOT_FOUND.unknown(approvalId);
   }
 
   closeAll(): void {
@@ -165,11 +164,4 @@ export class Approvals {
     if (oldest !== undefined && this.#finished.size > maxFinished) this.#finished.delete(oldest);
     this.#context.changed();
   }
-}
-
-function alreadyAnswered(): RuntimeError {
-  return new RuntimeError(
-    'APPROVAL_ALREADY_ANSWERED',
-    'This permission request was already answered, or its turn has ended.',
-  );
 }

@@ -1,7 +1,6 @@
 import type { ClientFiles, ClientTerminals } from '@liminal/agents';
-import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '../api.ts';
-import { errorCode, errorMessage } from '../errors.ts';
+import { errors, errorCode, errorMessage } from '../errors.ts';
 
 /** The error code with which a client refuses a request, without having done any part of it. */
 const refusalCode = 'CLIENT_REFUSED';
@@ -68,8 +67,7 @@ export class AttachedClients {
           (client) => client.runProgram && now !== undefined && client.startedTurn(now),
         );
         return able?.runProgram?.(request, AbortSignal.timeout(startMs)).catch((error: unknown) => {
-          const message = `The editor did not run “${request.command}”: ${errorMessage(error)}`;
-          throw new LiminalError(refusalCode, message);
+          throw errors.CLIENT_REFUSED.program(request.command, errorMessage(error));
         });
       },
     };
@@ -84,9 +82,6 @@ const noText = (): undefined => undefined;
 
 function fail(path: string, error: unknown): never {
   const why = errorMessage(error);
-  if (errorCode(error) === refusalCode) {
-    throw new LiminalError(refusalCode, `The editor did not write “${path}”: ${why}`);
-  }
-  const message = `Whether “${path}” was written is not known: the editor did not say (${why}). Read it again.`;
-  throw new LiminalError('CLIENT_SILENT', message);
+  if (errorCode(error) === refusalCode) throw errors.CLIENT_REFUSED.write(path, why);
+  throw errors.CLIENT_SILENT.write(path, why);
 }

@@ -25,7 +25,7 @@ import {
   getWaiting,
   withFirst,
 } from './queued-messages.ts';
-import { errorCode, sessionGivenUp } from '../errors.ts';
+import { errors, errorCode } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import { type SessionRecordHolder, titleFromMessage } from './session-record.ts';
@@ -140,7 +140,7 @@ export class MessageQueue {
 
   /** Sends the queue's head. Throws if this server has given the session up: the caller must ask the next owner. */
   #sendWaiting(): void {
-    if (this.#isClosed) throw sessionGivenUp();
+    if (this.#isClosed) throw errors.STALE_OWNER.givenUp();
     this.next();
   }
 

@@ -1,5 +1,5 @@
 import type { QueuedMessage } from '@liminal/protocol';
-import { RuntimeError } from '../errors.ts';
+import { errors } from '../errors.ts';
 
 /** A user's message. `blocks` refer to uploaded bytes; `traceContext` is the parent of the message's own turn. */
 export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
@@ -17,18 +17,12 @@ const maxText = 1024 * 1024;
 export function assertFits(queue: QueuedMessages): void {
   const size = queue.reduce((sum, { message }) => sum + message.length, 0);
   if (queue.length <= 1 || size <= maxText) return;
-  throw new RuntimeError(
-    'QUEUE_FULL',
-    'The queued messages of this session are too long together (more than 1 MiB). Remove one, or wait for a turn to end.',
-  );
+  throw errors.QUEUE_FULL.long();
 }
 
 export function enqueue(queue: QueuedMessages, entry: QueuedMessage, max: number): QueuedMessage[] {
   if (queue.length >= max) {
-    throw new RuntimeError(
-      'QUEUE_FULL',
-      `This session already has ${max} queued messages. Remove one, or wait for a turn to end.`,
-    );
+    throw errors.QUEUE_FULL.many(max);
   }
   const longer = [...queue, entry];
   assertFits(longer);
@@ -113,8 +107,5 @@ export function assertWaiting(queue: QueuedMessages, turnId: string): void {
 export function getWaiting(queue: QueuedMessages, turnId: string): QueuedMessage {
   const found = queue.find((entry) => entry.turnId === turnId && entry.state === 'queued');
   if (found) return found;
-  throw new RuntimeError(
-    'MESSAGE_NOT_QUEUED',
-    'This message is no longer queued: it was sent to the agent or removed.',
-  );
+  throw errors.MESSAGE_NOT_QUEUED.gone();
 }

@@ -11,7 +11,7 @@ import type {
   SteerTarget,
   StoredTurn,
 } from '@liminal/agents';
-import { notSupported, nothingToSteer, SessionInUseError } from '@liminal/agents';
+import { agentErrors, SessionInUseError } from '@liminal/agents';
 import { isTerminal, whyNotAccepted } from '@liminal/protocol';
 import type {
   AcceptedContent,
@@ -29,7 +29,7 @@ import type {
 import type { SessionRecord } from '@liminal/storage';
 import { Watchdog } from '../turn/index.ts';
 import { loadBytes } from '../blobs/index.ts';
-import { errorCode, RuntimeError } from '../errors.ts';
+import { errors, errorCode, RuntimeError } from '../errors.ts';
 import { LastKnownStore } from './last-known.ts';
 import type { UserMessage } from './queued-messages.ts';
 import { NamedMcpServers } from './named-mcp-servers.ts';
@@ -224,9 +224,7 @@ export class SessionAgent {
     try {
       await roots.admitAdditional(record.value.projectDir, folders);
     } catch (error) {
-      if (!(error instanceof RuntimeError)) throw error;
-      const message = `${error.message} Or remove it from the session’s additional folders.`;
-      throw new RuntimeError(error.code, message, { cause: error });
+      throw error instanceof RuntimeError ? error.ofSessionFolder() : error;
     }
   }
 
@@ -362,7 +360,7 @@ export class SessionAgent {
    */
   async steer({ message, blocks = [] }: UserMessage, to: SteerTarget): Promise<void> {
     const { held, blobs } = this.#context;
-    if (!this.isAlive) throw nothingToSteer();
+    if (!this.isAlive) throw agentErrors.NOTHING_TO_STEER.noTurn();
     const loaded = await loadBytes(blobs, blocks);
     const steer = held.method('steer');
     held.checkAccepts(loaded);
@@ -375,7 +373,7 @@ export class SessionAgent {
    */
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const why = this.#accepts && whyNotAccepted('This agent', this.#accepts, blocks);
-    if (why !== undefined) throw new RuntimeError('CONTENT_NOT_SUPPORTED', why);
+    if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
   }
 
   /** The agent's own id of the running turn, if the agent has one. */
@@ -470,8 +468,7 @@ export class SessionAgent {
     const set = await this.startFor('setDirectories');
     if (await set(folders)) return;
     if (this.#turnId !== undefined || this.hasTasks) {
-      const problem = 'The agent must be restarted for this, but is working. Try again later.';
-      throw new RuntimeError('TURN_IN_PROGRESS', problem);
+      throw errors.TURN_IN_PROGRESS.restart();
     }
     await this.stop();
   }
@@ -588,5 +585,5 @@ export class SessionAgent {
 
 /** Throws `NOT_SUPPORTED`. */
 export function assertSupports(driver: AgentDriver, method: Ability): void {
-  if (driver[abilities[method]] !== true) throw notSupported(driver.name, method);
+  if (driver[abilities[method]] !== true) throw agentErrors.NOT_SUPPORTED[method](driver.name);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
-import { type ProjectSettings, type ProjectTrust, ProviderError } from '@liminal/agents';
+import type { ProjectSettings, ProjectTrust } from '@liminal/agents';
 import {
   type ApprovalAnswer,
   type ApprovalOption,
@@ -11,6 +11,7 @@ import {
   projectSettingsCall,
   serverReasons,
 } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { SessionAgent } from './session-agent.ts';
 import type { SessionContext } from './session-context.ts';
 import type { Turn } from '../turn/index.ts';
@@ -110,8 +111,7 @@ export class SessionProject implements ProjectTrust {
     const chosen = question.options.find((option) => option.optionId === optionId);
     if (!chosen || (note?.trim() ?? '') !== '') {
       const offered = question.options.map((option) => option.optionId).join(', ');
-      const message = `Answer this question with one of ${offered}, and without a note.`;
-      throw new ProviderError('INVALID_OPTION', message);
+      throw errors.INVALID_OPTION.answer(offered);
     }
     const { folder, settings, end } = question;
     if (optionId === 'use') await this.#decide(folder, settings, 'use');

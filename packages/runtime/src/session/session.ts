@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { nothingToSteer } from '@liminal/agents';
+import { agentErrors } from '@liminal/agents';
 import type { SessionExit, StoredTurn } from '@liminal/agents';
 import { blobIn, directoriesMax, steeredItemId } from '@liminal/protocol';
 import type {
@@ -30,16 +30,10 @@ import type {
   TraceContext,
 } from '@liminal/protocol';
 import type { SessionRecord } from '@liminal/storage';
-import { blobGone, storeBlocks } from '../blobs/index.ts';
+import { storeBlocks } from '../blobs/index.ts';
 import type { SessionCommands } from '../commands.ts';
 import { Approvals } from './approvals.ts';
-import {
-  errorCode,
-  errorMessage,
-  RuntimeError,
-  sessionDeleted,
-  sessionGivenUp,
-} from '../errors.ts';
+import { errors, errorCode, errorMessage } from '../errors.ts';
 import { hasBegun, HistoryReader, findSteeredTurn } from '../history/index.ts';
 import { OutsideTurns } from './outside-turns.ts';
 import { rewindFailure, rewindNotice, tasksNotice } from './server-turns.ts';
@@ -254,7 +248,7 @@ export class Session implements SessionCommands {
     turnId: string = randomUUID(),
     extras: MessageExtras & CommandOption = {},
   ): Promise<SendResult> {
-    if (this.#isEnding) throw sessionDeleted(this.sessionId);
+    if (this.#isEnding) throw errors.SESSION_NOT_FOUND.deleted(this.sessionId);
     this.assertCanContinue();
     await this.resume();
     const text = escapeCommand(message, extras);
@@ -288,8 +282,7 @@ export class Session implements SessionCommands {
     const left =
       storedBlocks ?? this.record.queue.find((one) => one.turnId === turnId)?.blocks ?? [];
     if (message === '' && left.length === 0) {
-      const problem = 'The message is empty. To drop it, remove it from the queue.';
-      throw new RuntimeError('INVALID_BODY', problem);
+      throw errors.INVALID_BODY.emptyMessage();
     }
     await this.#queue.edit(turnId, { message, ...(storedBlocks && { blocks: storedBlocks }) });
   }
@@ -338,17 +331,16 @@ export class Session implements SessionCommands {
   /** Ends the running turn as complete, if its id matches. Throws `NOTHING_TO_END`. */
   async notify({ turnId, agentTurnId }: NotifyBody = {}): Promise<NotifyResult> {
     const turn = this.#turns.current;
-    if (!turn || turn.isOver) throw nothingToEnd('No turn is running.');
+    if (!turn || turn.isOver) throw errors.NOTHING_TO_END.noTurn();
     const isMeant =
       (turnId === undefined || turnId === turn.turnId) &&
       (agentTurnId === undefined || agentTurnId === this.#agent.turnId);
     if (!isMeant) {
-      const asked = turnId ?? agentTurnId ?? '';
-      throw nothingToEnd(`The running turn is not ${asked}, which may have ended by itself.`);
+      throw errors.NOTHING_TO_END.other(turnId ?? agentTurnId ?? '');
     }
     // The agent's own program has called `liminal notify`: the agent's report of the end may still arrive.
     if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(ownEndMs)]);
-    if (turn.isOver) throw nothingToEnd('The turn has ended by itself.');
+    if (turn.isOver) throw errors.NOTHING_TO_END.ended();
     this.#turns.endNotified(turn);
     await Promise.race([turn.ended, setTimeout(endWaitMs)]);
     return { turnId: turn.turnId };
@@ -389,7 +381,7 @@ export class Session implements SessionCommands {
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
     this.#queue.close();
-    this.#agent.retire(sessionGivenUp());
+    this.#agent.retire(errors.STALE_OWNER.givenUp());
     // The run stays open, as after a crash: the next server recovers and resumes it.
     if (this.#approvals.isWaiting && this.#agent.resumes) this.#turns.close();
     await this.stopAgent();
@@ -467,8 +459,7 @@ export class Session implements SessionCommands {
     const added = await this.#context.roots.admitAdditional(projectDir, add);
     const folders = [...new Set([...kept, ...added])];
     if (folders.length > directoriesMax) {
-      const message = `A session can have ${directoriesMax} additional folders. Remove some first.`;
-      throw new RuntimeError('INVALID_OPTION', message);
+      throw errors.INVALID_OPTION.directories(directoriesMax);
     }
     if (folders.join('\0') !== before.join('\0')) {
       await this.#record.update({ additionalDirectories: folders });
@@ -492,8 +483,7 @@ export class Session implements SessionCommands {
     this.assertCanContinue();
     const run = await this.#context.store.getResponse(turnId);
     if (run?.sessionId !== this.sessionId) {
-      const message = `Session ${this.sessionId} has no finished turn ${turnId}.`;
-      throw new RuntimeError('TURN_NOT_FOUND', message);
+      throw errors.TURN_NOT_FOUND.notFinished(this.sessionId, turnId);
     }
     this.#assertIdle();
     await this.#catchUp();
@@ -569,15 +559,12 @@ export class Session implements SessionCommands {
   /** Throws `NOT_SUPPORTED` for a session that was imported from a file. */
   assertCanContinue(): void {
     if (!this.record.importedFrom) return;
-    const message =
-      'This session was imported from a file: its agent’s memory is not on this server, so it cannot be continued. Start a new session.';
-    throw new RuntimeError('NOT_SUPPORTED', message);
+    throw errors.NOT_SUPPORTED.imported();
   }
 
   #assertIdle(): void {
     if (this.isIdle) return;
-    const message = 'A turn is running. Wait for its end, or stop it first.';
-    throw new RuntimeError('TURN_IN_PROGRESS', message);
+    throw errors.TURN_IN_PROGRESS.running();
   }
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
@@ -626,7 +613,7 @@ export class Session implements SessionCommands {
   /** Ends the agent and the running turn for good, before the session is deleted. */
   async end(): Promise<void> {
     this.#isEnding = true;
-    this.#agent.retire(sessionDeleted(this.sessionId));
+    this.#agent.retire(errors.SESSION_NOT_FOUND.deleted(this.sessionId));
     await this.shutDown();
   }
 
@@ -708,7 +695,8 @@ export class Session implements SessionCommands {
   async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItemId(turn?.turnId ?? '', messageId);
-    if (!turn || (turn.isOver && !turn.hasSteered(itemId))) throw nothingToSteer();
+    if (!turn || (turn.isOver && !turn.hasSteered(itemId)))
+      throw agentErrors.NOTHING_TO_STEER.noTurn();
     const { turnId } = turn;
     this.#queue.recordSteered(itemId, messageId, message);
     await turn.steer(itemId, async () => this.#agent.steer(message, { turnId, messageId }));
@@ -732,7 +720,7 @@ export class Session implements SessionCommands {
     this.#agent.checkAccepts(stored);
     const hashes = stored.flatMap((block) => blobIn(block) ?? []);
     const missing = await blobs.hold(this.sessionId, hashes);
-    if (missing.length > 0) throw blobGone();
+    if (missing.length > 0) throw errors.BLOB_NOT_FOUND.ofMessage();
     return stored;
   }
 
@@ -772,8 +760,4 @@ export class Session implements SessionCommands {
     this.#queue.onAgentExit();
     this.#context.changed();
   }
-}
-
-function nothingToEnd(why: string): RuntimeError {
-  return new RuntimeError('NOTHING_TO_END', why);
 }

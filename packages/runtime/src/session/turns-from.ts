@@ -6,7 +6,7 @@ import {
   withoutTakenBack,
 } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
-import { RuntimeError, turnTakenBack } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { positionSuffix } from './fork-notices.ts';
 
 /**
@@ -16,11 +16,10 @@ import { positionSuffix } from './fork-notices.ts';
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
   const from = known.findIndex(({ id }) => id === run.id);
-  if (from === -1) throw turnTakenBack();
+  if (from === -1) throw errors.TURN_TAKEN_BACK.takenBack();
   const firstMessage = run.outputItems.find(isPrompt);
   if (firstMessage === undefined || run.trigger === 'agent') {
-    const message = 'This turn was not begun by a user’s message. Choose a turn that was.';
-    throw new RuntimeError('CANNOT_REWIND', message);
+    throw errors.CANNOT_REWIND.notBegunByUser();
   }
   const turns = known.slice(from).filter((head) => !isServerTurn(head) && !isPositionRun(head));
   const { content: message, blocks } = firstMessage;

@@ -1,12 +1,12 @@
 import { type Response, toResponse, type StreamEvent } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { FollowRunOptions, RunFeed } from '../api.ts';
-import { RuntimeError } from '../errors.ts';
 import { readRun, type Storage } from '../history/index.ts';
 
 /** A run from history, or the run so far. Throws `RUN_NOT_FOUND`. */
 export async function loadRun(storage: Storage, runId: string): Promise<Response> {
   const response = toResponse(await readRun(storage, runId));
-  if (!response) throw new RuntimeError('RUN_NOT_FOUND', `There is no run ${runId}.`);
+  if (!response) throw errors.RUN_NOT_FOUND.unknown(runId);
   return response;
 }
 

@@ -16,7 +16,7 @@ import {
   toResponse,
 } from '@liminal/protocol';
 import type { EventLog } from '@liminal/storage';
-import { yieldToEventLoop, StorageError } from '@liminal/storage';
+import { yieldToEventLoop, StorageError, storageErrors } from '@liminal/storage';
 import { type DeltaDraft, type Gathering, gather, isDelta, joined } from './gathering.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
 import type { DeltaPace } from './delta-pace.ts';
@@ -279,10 +279,7 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
   async #assertMayBegin(): Promise<void> {
     if (await this.#options.mayBegin()) return;
     const { runId } = this.#options.run;
-    throw new StorageError(
-      'STALE_OWNER',
-      `Another server has taken the session, so this server must not begin run ${runId}.`,
-    );
+    throw storageErrors.STALE_OWNER.begins(runId);
   }
 
   #accepted(events: readonly StreamEvent[]): void {

@@ -13,9 +13,9 @@ import {
   type TraceContext,
   writeTraceparent,
 } from '@liminal/protocol';
-import { type EventLog, StorageError } from '@liminal/storage';
+import { type EventLog, storageErrors } from '@liminal/storage';
+import { errors } from '../errors.ts';
 import type { BlobKeeper } from '../blobs/index.ts';
-import { RuntimeError } from '../errors.ts';
 import {
   type RunWriterEvents,
   RunWriter,
@@ -34,9 +34,6 @@ import { Watchdog } from './watchdog.ts';
  * the log fails and is retried.
  */
 const beforeMs = 500;
-
-const maybeNotStored =
-  'The server is stopping and may not have stored your message. If the turn does not show it, send it again.';
 
 /** The error of a turn that an orderly stop of its server has cut off. */
 const serverEnded: ErrorObject = {
@@ -196,7 +193,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     const done = send()
       .then(async () => {
         const isLogged = await Promise.race([logged.then(() => true), this.ended.then(Boolean)]);
-        if (!isLogged) throw new RuntimeError('SHUTTING_DOWN', maybeNotStored);
+        if (!isLogged) throw errors.SHUTTING_DOWN.maybeNotStored();
       })
       .catch((error: unknown) => {
         this.#steered.delete(itemId);
@@ -322,10 +319,7 @@ export function openSteered(state: ResponseState): SteeredMessage[] {
 /** Waits at most `beforeMs`, then throws; the writer reports and retries this like a rejection by the log. */
 async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
   const late = delay(beforeMs, undefined, { ref: false }).then(() => {
-    throw new StorageError(
-      'LOG_WRITE_FAILED',
-      'The log does not have the end of the previous turn yet.',
-    );
+    throw storageErrors.LOG_WRITE_FAILED.earlierEnd();
   });
   await Promise.race([end, late]);
 }

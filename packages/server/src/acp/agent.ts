@@ -15,9 +15,10 @@ import {
   type ResumeSessionRequest,
 } from '@agentclientprotocol/sdk/unstable';
 import type { Runtime } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import { AttachedSession } from './attached-session.ts';
 import type { ProjectPaths } from './client-paths.ts';
-import { badParams, requestError } from './errors.ts';
+import { requestError } from './errors.ts';
 import { namedMcpServers } from './mcp-servers.ts';
 import { readPrompt } from './prompt.ts';
 import { modeOption, settingsOf, type AcpSessionSettings } from './settings.ts';
@@ -91,7 +92,7 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
       safe(async ({ params, signal }) => {
         const { attached, paths } = client.attached(params.sessionId);
         const { message, blocks } = readPrompt(params.prompt, paths);
-        if (message.trim() === '' && blocks.length === 0) throw badParams('The prompt is empty.');
+        if (message.trim() === '' && blocks.length === 0) throw errors.INVALID_PARAMS.emptyPrompt();
         return attached.prompt(message, blocks, signal);
       }),
     )
@@ -221,7 +222,7 @@ class AcpClient {
     const { runtime } = this.#options;
     const { configOptions } = await runtime.info(sessionId);
     const mode = modeOption(configOptions);
-    if (mode === undefined) throw badParams('This agent has no modes.');
+    if (mode === undefined) throw errors.INVALID_PARAMS.noModes();
     await runtime.setConfig(sessionId, mode.id, modeId);
   }
 
@@ -236,9 +237,7 @@ class AcpClient {
   attached(sessionId: string): Attached {
     const attached = this.#sessions.get(sessionId);
     if (attached) return attached;
-    throw badParams(
-      `This connection has not opened the session ${sessionId}: send session/load or session/resume first.`,
-    );
+    throw errors.INVALID_PARAMS.notOpened(sessionId);
   }
 
   leave(): void {
@@ -254,10 +253,10 @@ class AcpClient {
   async #attach(sessionId: string, cwd: string, replay: boolean): Promise<AcpSessionSettings> {
     const { runtime, onProblem } = this.#options;
     const client = this.context;
-    if (client === undefined) throw badParams('Send initialize first.');
+    if (client === undefined) throw errors.INVALID_PARAMS.notInitialised();
     const { projectDir } = (await runtime.info(sessionId)).session;
     // If the client has closed the connection in the meantime, detach it from the session.
-    if (this.#hasLeft) throw badParams('The connection has ended.');
+    if (this.#hasLeft) throw errors.INVALID_PARAMS.hasLeft();
     const paths = { sessionId, cwd, projectDir };
     const capabilities = this.#capabilities;
     const ownTurns = this.#sessions.get(sessionId)?.attached.handOver();
@@ -293,5 +292,5 @@ type RequestedResources = Pick<ForkSessionRequest, 'mcpServers' | 'additionalDir
 /** Rejects relative paths, because they would be relative to the server's own folder. Throws a RequestError. */
 function checkFolder(folder: string, field = 'cwd'): void {
   if (isAbsolute(folder)) return;
-  throw badParams(`“${folder}” is not an absolute path: ACP requires one in ${field}.`);
+  throw errors.INVALID_PARAMS.relativePath(folder, field);
 }

@@ -16,9 +16,10 @@ import type {
 } from '@liminal/protocol';
 import { toResponse, withoutTakenBack } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import { type ClientSession, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
-import { badParams, requestError } from './errors.ts';
+import { requestError } from './errors.ts';
 import { ownMeta } from './fold/meta.ts';
 import { noticeOf } from './fold/notice.ts';
 import { withClientPaths } from './client-paths.ts';
@@ -216,9 +217,7 @@ export class AttachedSession {
     this.#detach?.();
     this.#questions.close();
     this.#subscription?.close();
-    this.#firstHistory.reject(
-      badParams('The session was closed, or opened again, while it was being opened.'),
-    );
+    this.#firstHistory.reject(errors.INVALID_PARAMS.closedMeanwhile());
     return this.#own;
   }
 

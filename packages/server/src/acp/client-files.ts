@@ -5,8 +5,8 @@ import {
   type ReadTextFileRequest,
   RequestError,
 } from '@agentclientprotocol/sdk/unstable';
-import { LiminalError } from '@liminal/protocol';
 import type { AttachedClient } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import { clientPath, type ProjectPaths } from './client-paths.ts';
 
 /** A client, and the session that this client has opened. */
@@ -56,7 +56,7 @@ export function clientFiles(
         } catch (error) {
           // Here, the error is a refusal by the client itself, not a closed connection or an aborted request.
           if (!(error instanceof RequestError) || signal.aborted) throw error;
-          throw new LiminalError('CLIENT_REFUSED', error.message, { cause: error });
+          throw errors.CLIENT_REFUSED.because(error.message, { cause: error });
         }
       },
     }),

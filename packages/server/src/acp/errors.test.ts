@@ -1,7 +1,8 @@
 import { RequestError } from '@agentclientprotocol/sdk/unstable';
 import { LiminalError } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { badParams, requestError } from './errors.ts';
+import { errors } from '../errors.ts';
+import { requestError } from './errors.ts';
 
 test.each([
   ['SESSION_NOT_FOUND', -32_002],
@@ -34,7 +35,7 @@ test('an error of any other class becomes an internal error, and a RequestError 
 });
 
 test('if the parameters of a request are invalid, the error says so', () => {
-  expect(badParams('The prompt is empty.')).toMatchObject({
+  expect(requestError(errors.INVALID_PARAMS.emptyPrompt())).toMatchObject({
     code: -32_602,
     message: 'The prompt is empty.',
     data: { code: 'INVALID_PARAMS' },

@@ -15,6 +15,7 @@ const codes: Readonly<Record<string, number>> = {
   CONTENT_NOT_SUPPORTED: invalidParams,
   INVALID_OPTION: invalidParams,
   UNSUPPORTED_CLI_TYPE: invalidParams,
+  INVALID_PARAMS: invalidParams,
   AUTHENTICATION: authRequired,
 };
 
@@ -23,8 +24,4 @@ export function requestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const code = error instanceof LiminalError ? error.code : 'INTERNAL';
   return new RequestError(codes[code] ?? internal, thrownMessage(error), { code });
-}
-
-export function badParams(message: string): RequestError {
-  return new RequestError(invalidParams, message, { code: 'INVALID_PARAMS' });
 }

@@ -1,7 +1,7 @@
 import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk/unstable';
 import { type McpServer, McpServers } from '@liminal/protocol';
 import { z } from 'zod';
-import { badParams } from './errors.ts';
+import { errors } from '../errors.ts';
 
 /** The length of the longest name that all agents accept. */
 const maxName = 64;
@@ -15,7 +15,7 @@ export function namedMcpServers(servers: readonly AcpMcpServer[] = []): McpServe
   for (const server of servers) named[freeName(server.name, named)] = ours(server);
   const parsed = McpServers.safeParse(named);
   if (parsed.success) return parsed.data;
-  throw badParams(`Invalid mcpServers. ${z.prettifyError(parsed.error)}`);
+  throw errors.INVALID_PARAMS.mcpServers(z.prettifyError(parsed.error));
 }
 
 /**
@@ -39,7 +39,7 @@ function ours(server: AcpMcpServer): McpServer {
   }
   const { name, type } = server;
   if (type === 'acp') {
-    throw badParams(`The MCP server “${name}” cannot be used: no agent supports MCP over ACP.`);
+    throw errors.INVALID_PARAMS.mcpOverAcp(name);
   }
   return { type, url: server.url, headers: record(server.headers) };
 }

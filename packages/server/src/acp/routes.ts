@@ -6,8 +6,8 @@ import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
 import { z } from 'zod';
+import { errors } from '../errors.ts';
 import type { Connections } from '../connections.ts';
-import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { countMessage } from '../held-bytes.ts';
@@ -94,10 +94,7 @@ export async function acpRoutes(app: App, options: AcpRoutesOptions): Promise<vo
     request.raw.url = request.url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
     const isNew = request.ws || request.headers['acp-connection-id'] === undefined;
     if (connections.isFull && isNew) {
-      throw new RequestError(
-        'TOO_MANY_CONNECTIONS',
-        'Too many streams are open; close some first.',
-      );
+      throw errors.TOO_MANY_CONNECTIONS.streams();
     }
     if (request.ws) upgrade(request, reply, await agents.typeIn(request));
   };
@@ -134,13 +131,9 @@ class AcpAgents {
     const cliType = Query.safeParse(request.query).data?.agent;
     const agents = await this.#options.runtime.listAgents();
     const types = agents.map((one) => one.cliType);
-    if (cliType === undefined) {
-      const problem = `Name the agent in the URL: /acp?agent=… (${types.join(', ')}).`;
-      throw new RequestError('INVALID_REQUEST', problem);
-    }
+    if (cliType === undefined) throw errors.INVALID_REQUEST.agentMissing(types);
     if (types.includes(cliType)) return cliType;
-    const problem = `There is no agent ${cliType}. Choose one of: ${types.join(', ')}.`;
-    throw new RequestError('INVALID_REQUEST', problem);
+    throw errors.INVALID_REQUEST.unknownAgent(cliType, types);
   }
 
   make(cliType: string, { log }: FastifyRequest): AgentApp {

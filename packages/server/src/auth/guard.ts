@@ -1,6 +1,6 @@
 /** Checks the host, the origin and the credentials of every request and upgrade, before a route handles it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RequestError } from '../http/errors.ts';
+import { errors, type RequestError } from '../errors.ts';
 import { signedInPage, unauthorizedPage } from '../pages/messages.ts';
 import { sendPage, takesHtml } from '../pages/send-page.ts';
 import { admit } from '../strangers.ts';
@@ -72,31 +72,22 @@ export function guardRequests(app: FastifyInstance, options: GuardOptions): void
         if (takesHtml(request)) return sendPage(reply, 401, unauthorizedPage(link?.result));
       }
     }
-    throw new RequestError(
-      'UNAUTHORIZED',
-      'Send the token as "Authorization: Bearer …", or open the link that the server printed.',
-    );
+    throw errors.UNAUTHORIZED.noToken();
   });
 }
 
 function checkSource(request: FastifyRequest, options: GuardOptions, isProgram: boolean): void {
   if (!isHostAllowed(request, options)) {
-    throw new RequestError(
-      'HOST_NOT_ALLOWED',
-      'The Host header does not name this server. Use the address that it printed, or add the name to "allowedHosts".',
-    );
+    throw errors.HOST_NOT_ALLOWED.unknown();
   }
   const refusal = originProblem(request, options.allowedOrigins, isProgram);
-  if (refusal !== undefined) throw new RequestError('ORIGIN_NOT_ALLOWED', refusal);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** Rejects an upgrade to a protocol that the route does not support. */
 function checkUpgrade(request: FastifyRequest): void {
   if (!request.ws || takesUpgrade(request)) return;
-  throw new RequestError(
-    'INVALID_REQUEST',
-    'No connection can be upgraded at this address: open a WebSocket at /ws, or ACP at /acp.',
-  );
+  throw errors.INVALID_REQUEST.noUpgrade();
 }
 
 /** Ends the request, or its upgraded connection, when the request's browser is signed out. */
@@ -232,23 +223,20 @@ const securityHeaders = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 };
 
-/** Returns the reason for rejecting a request because of its origin; undefined if the request is allowed. */
+/** Returns the error that rejects a request because of its origin; undefined if the request is allowed. */
 function originProblem(
   request: FastifyRequest,
   allowedOrigins: readonly string[],
   hasBearer: boolean,
-): string | undefined {
+): RequestError | undefined {
   const { origin } = request.headers;
   if (origin !== undefined) {
     if (isSameOrigin(origin, request.headers.host) || allowedOrigins.includes(origin)) return;
-    return 'Pages of another origin may not use this server.';
+    return errors.ORIGIN_NOT_ALLOWED.otherOrigin();
   }
-  if (isForeignFetch(request)) return 'Pages of another site may not use this server.';
+  if (isForeignFetch(request)) return errors.ORIGIN_NOT_ALLOWED.otherSite();
   const unsafe = !safeMethods.includes(request.method) || request.ws;
-  if (unsafe && !hasBearer) {
-    return 'A request that changes something needs an Origin, or its token as "Authorization: Bearer …".';
-  }
-  return undefined;
+  return unsafe && !hasBearer ? errors.ORIGIN_NOT_ALLOWED.missing() : undefined;
 }
 
 /**

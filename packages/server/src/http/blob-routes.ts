@@ -1,7 +1,7 @@
 import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
-import { RequestError } from './errors.ts';
+import { errors } from '../errors.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
@@ -30,10 +30,7 @@ export async function blobRoutes(
     handler: async (request, reply) => {
       const { body } = request;
       if (!Buffer.isBuffer(body)) {
-        throw new RequestError(
-          'INVALID_BODY',
-          'Give the file as the body of the request, with its content type.',
-        );
+        throw errors.INVALID_BODY.noTypedFile();
       }
       const { 'content-type': type = '' } = request.headers;
       return reply.code(201).send(await runtime.putBlob(body, type));

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { serverOperations } from '@liminal/protocol';
 import { yieldToEventLoop, type Runtime } from '@liminal/runtime';
 import type { FastifyReply } from 'fastify';
-import { RequestError } from './errors.ts';
+import { errors } from '../errors.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
@@ -32,7 +32,7 @@ export async function exportRoutes(app: App, { runtime, version, maxBytes }: Exp
     ...routeOf(serverOperations.importSession),
     handler: async ({ body }, reply) => {
       if (!(body instanceof Readable)) {
-        throw new RequestError('INVALID_BODY', 'Give the file as the body of the request.');
+        throw errors.INVALID_BODY.noFile();
       }
       const pieces = upTo(maxBytes, body);
       try {
@@ -70,7 +70,7 @@ async function* upTo(maxBytes: number, body: Readable): AsyncGenerator<Uint8Arra
   let size = 0;
   for await (const bytes of body.iterator({ destroyOnReturn: false })) {
     size += (bytes as Uint8Array).length;
-    if (size > maxBytes) throw new RequestError('BODY_TOO_LARGE', 'The file is too large.');
+    if (size > maxBytes) throw errors.BODY_TOO_LARGE.file();
     yield bytes as Uint8Array;
   }
 }

@@ -1,6 +1,6 @@
 import { serverOperations } from '@liminal/protocol';
 import type { Runtime } from '@liminal/runtime';
-import { RequestError } from './errors.ts';
+import { errors } from '../errors.ts';
 import { routeOf } from './routes.ts';
 import type { App } from './schema.ts';
 
@@ -27,7 +27,7 @@ export async function healthRoutes(app: App, { version, runtime }: HealthRoutesO
       if (problems !== loggedProblems)
         app.log.warn(problems === '' ? 'the server is ready again' : problems);
       loggedProblems = problems;
-      if (problems !== '') throw new RequestError('NOT_READY', problems);
+      if (problems !== '') throw errors.NOT_READY.because(problems);
       return { ok: true as const };
     },
   });

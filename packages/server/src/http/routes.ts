@@ -9,7 +9,7 @@ import {
 import { perform, type Runtime } from '@liminal/runtime';
 import type { FastifyError } from 'fastify';
 import { z } from 'zod';
-import { answerError, describeError } from './errors.ts';
+import { answerError, describeError } from './error-answers.ts';
 import { limitConcurrency } from './limit-concurrency.ts';
 import type { App } from './schema.ts';
 

@@ -8,8 +8,8 @@ import type {
 } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import { errors, type RequestError } from '../errors.ts';
 import { parseInput } from '../parse-input.ts';
-import { RequestError, type ServerErrorCode } from './errors.ts';
 
 interface ZodTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
@@ -25,10 +25,11 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-const codes: Record<string, { code: ServerErrorCode; what: string }> = {
-  body: { code: 'INVALID_BODY', what: 'body' },
-  querystring: { code: 'INVALID_QUERY', what: 'query' },
-  params: { code: 'INVALID_PATH', what: 'path' },
+/** The error for an invalid part of a request, by Fastify's name of the part. */
+const invalid: Record<string, (problems: string) => RequestError> = {
+  body: errors.INVALID_BODY.invalid,
+  querystring: errors.INVALID_QUERY.invalid,
+  params: errors.INVALID_PATH.invalid,
 };
 
 /** Makes a Fastify instance validate requests with Zod schemas; with `checkAnswers`, also responses. */
@@ -41,14 +42,12 @@ export function checkByZod(app: FastifyInstance, checkAnswers: boolean): App {
 }
 
 const compileValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart, url }) => {
-  const part = codes[httpPart ?? ''] ?? { code: 'INVALID_REQUEST', what: 'request' };
+  const makeError = invalid[httpPart ?? ''] ?? errors.INVALID_REQUEST.invalid;
   const nameOf = httpPart === 'params' ? idIn(url ?? '') : undefined;
   return (value: unknown) => {
     // For a missing body, Fastify passes null. Read null as an empty object.
     const parsed = parseInput(schema, value ?? {}, nameOf);
-    if ('value' in parsed) return parsed;
-    const message = `The ${part.what} is not valid: ${parsed.problems}.`;
-    return { error: new RequestError(part.code, message) };
+    return 'value' in parsed ? parsed : { error: makeError(parsed.problems) };
   };
 };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { LiminalError } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { describeError } from './errors.ts';
+import { describeError } from './error-answers.ts';
 
 const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8');
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RequestError } from '../http/errors.ts';
+import { errors } from '../errors.ts';
 import { escapeHtml } from './layout.ts';
 import { sendPage } from './send-page.ts';
 
@@ -26,8 +26,7 @@ export function imageFrameRoute(app: FastifyInstance): void {
     handler: async ({ query }, reply) => {
       const { url } = query;
       if (typeof url !== 'string' || url.length > 4096 || !isOverTls(url)) {
-        const problem = 'Name the image by an https URL: ?url=…';
-        throw new RequestError('INVALID_QUERY', problem);
+        throw errors.INVALID_QUERY.noImage();
       }
       reply.header('content-security-policy', policy).header('x-frame-options', 'SAMEORIGIN');
       return sendPage(reply, 200, imagePage(url));

@@ -1,5 +1,5 @@
+import { errors } from '../errors.ts';
 import type { Connections } from '../connections.ts';
-import { RequestError } from '../http/errors.ts';
 import type { Limits } from '../limits.ts';
 import { EventStream } from './event-stream.ts';
 
@@ -24,10 +24,7 @@ export class EventStreams {
   /** Throws `TOO_MANY_CONNECTIONS`. */
   open({ onDrained, onClosed }: Callbacks): EventStream {
     if (this.#connections.isFull) {
-      throw new RequestError(
-        'TOO_MANY_CONNECTIONS',
-        'Too many streams are open; close some first.',
-      );
+      throw errors.TOO_MANY_CONNECTIONS.streams();
     }
     const leave = this.#connections.enter('sse');
     const stream = new EventStream({

@@ -9,7 +9,7 @@ import {
   toResponsesResponse,
 } from '@liminal/protocol';
 import type { RunFeed, Runtime } from '@liminal/runtime';
-import { RequestError } from '../http/errors.ts';
+import { errors } from '../errors.ts';
 import { routeOf } from '../http/routes.ts';
 import type { App } from '../http/schema.ts';
 import type { EventStream } from './event-stream.ts';
@@ -109,7 +109,7 @@ function seqIn(runId: string, eventId: string | undefined): number {
   if (eventId === undefined) return -1;
   const position = decodeCursor(eventId);
   if (position?.runId === runId) return position.seq;
-  throw new RequestError('INVALID_CURSOR', 'Last-Event-ID is not the id of an event of this run.');
+  throw errors.INVALID_CURSOR.notOfRun();
 }
 
 function isFullyRead(run: Response, after: number): boolean {

@@ -1,7 +1,7 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { Runtime } from '@liminal/runtime';
+import { errors } from '../errors.ts';
 import type { Connections } from '../connections.ts';
-import { RequestError } from '../http/errors.ts';
 import type { App } from '../http/schema.ts';
 import type { Limits } from '../limits.ts';
 import { WebSocketConnection } from './connection.ts';
@@ -23,13 +23,10 @@ export async function webSocketRoute(app: App, options: WebSocketRouteOptions) {
     config: { upgrades: ['websocket'] },
     onRequest: async () => {
       if (!connections.isFull) return;
-      throw new RequestError(
-        'TOO_MANY_CONNECTIONS',
-        'Too many streams are open; close some first.',
-      );
+      throw errors.TOO_MANY_CONNECTIONS.streams();
     },
     handler: async () => {
-      throw new RequestError('INVALID_REQUEST', 'Open a WebSocket here.');
+      throw errors.INVALID_REQUEST.noWebSocket();
     },
     wsHandler: (socket: WebSocket, request) => {
       const leave = connections.enter('websocket');

@@ -1,6 +1,7 @@
 import type { FunctionReturnType } from 'convex/server';
+import { errors } from '../errors.ts';
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
-import { blobHash, damagedBlob, joinParts, splitBytes } from '../store/blob-bytes.ts';
+import { blobHash, joinParts, splitBytes } from '../store/blob-bytes.ts';
 import { fittingBatches } from '../store/item-page.ts';
 import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
@@ -49,7 +50,7 @@ export class ConvexBlobStore implements BlobStore {
       const stored = await this.#deployment.query(api.blobs.find, { hash: textKey(hash) });
       if (!stored) return undefined;
       const bytes = await joinParts(hash, await this.#parts(stored.blob));
-      if (!bytes) throw damagedBlob(hash);
+      if (!bytes) throw errors.STORE_READ_FAILED.blob(hash);
       return { hash, mimeType: idOfTextKey(stored.mimeType), size: bytes.length, bytes };
     });
   }

@@ -17,7 +17,7 @@ import type * as search from '../../convex/search.ts';
 import type { tryAgain } from '../../convex/server.ts';
 import type * as sessions from '../../convex/sessions.ts';
 import type * as version from '../../convex/version.ts';
-import { StorageError } from '../errors.ts';
+import { errors, StorageError } from '../errors.ts';
 
 type Api = ApiFromModules<{
   blobs: typeof blobs;
@@ -72,26 +72,24 @@ export class Deployment {
 
   /** Restarts the work if its data changes at the same time. Throws StorageError `STORE_READ_FAILED`. */
   async read<T>(work: () => Promise<T>): Promise<T> {
-    return this.#attempt('STORE_READ_FAILED', 'read', work);
+    return this.#attempt('STORE_READ_FAILED', work);
   }
 
   /**
    * Restarts the work if others write the same data. Throws StorageError `STORE_WRITE_FAILED`, or the work's own error.
    */
   async write<T>(work: () => Promise<T>): Promise<T> {
-    return this.#attempt('STORE_WRITE_FAILED', 'written', work);
+    return this.#attempt('STORE_WRITE_FAILED', work);
   }
 
   async #attempt<T>(
     code: 'STORE_READ_FAILED' | 'STORE_WRITE_FAILED',
-    what: string,
     work: () => Promise<T>,
   ): Promise<T> {
     return withRetries(work, async (cause, attempt) => {
       if (cause instanceof StorageError) throw cause;
       if (!isAgain(cause) || attempt >= attempts) {
-        const message = `The Convex deployment could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
-        throw new StorageError(code, message, { cause });
+        throw errors[code].failed('The Convex deployment', reasonOf(cause), { cause });
       }
       // A random wait, so that servers do not retry at the same moment.
       await setTimeout(Math.random() * pause * 2 ** attempt);

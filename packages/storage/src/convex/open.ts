@@ -1,5 +1,5 @@
 import { ConvexHttpClient } from 'convex/browser';
-import { StorageError } from '../errors.ts';
+import { errors, StorageError } from '../errors.ts';
 import type { OpenedDatabase } from '../storage.ts';
 import { ConvexBlobStore } from './blob-store.ts';
 import { api, type ConvexCaller, Deployment, reasonOf } from './deployment.ts';
@@ -15,8 +15,7 @@ export async function openConvex(url: string, secret: string): Promise<OpenedDat
     return await openDeployment(createCaller(url), secret);
   } catch (cause) {
     if (cause instanceof StorageError) throw cause;
-    const message = `The Convex deployment ${url} cannot be used: ${reasonOf(cause)}. Check the URL, and that its functions are deployed.`;
-    throw new StorageError('DATABASE_UNUSABLE', message, { cause });
+    throw errors.DATABASE_UNUSABLE.convex(url, reasonOf(cause), { cause });
   }
 }
 
@@ -28,16 +27,10 @@ export async function openDeployment(
   const deployment = new Deployment(caller, secret);
   const version = await deployment.query(api.version.get, {});
   if (version > functionsVersion) {
-    throw new StorageError(
-      'DATA_TOO_NEW',
-      `The Convex deployment has functions of a newer Liminal (version ${version}, this one knows ${functionsVersion}). Update Liminal.`,
-    );
+    throw errors.DATA_TOO_NEW.convex(version, functionsVersion);
   }
   if (version < functionsVersion) {
-    throw new StorageError(
-      'DATABASE_UNUSABLE',
-      `The Convex deployment has functions of an older Liminal (version ${version}, this one needs ${functionsVersion}). Deploy them again.`,
-    );
+    throw errors.DATABASE_UNUSABLE.convexTooOld(version, functionsVersion);
   }
   return {
     store: new ConvexResponseStore(deployment),

@@ -1,5 +1,6 @@
 import type { Grant, Response } from '@liminal/protocol';
 import type { FunctionReturnType } from 'convex/server';
+import { errors } from '../errors.ts';
 import type {
   CallsWanted,
   ItemPage,
@@ -11,7 +12,6 @@ import type {
   SessionRecord,
   StoredItem,
 } from '../response-store.ts';
-import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { sessionIdsOf } from '../store/session-ids.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { readGrant, readSession, refuseDamaged } from '../store/stored-json.ts';
@@ -60,8 +60,8 @@ export class ConvexResponseStore implements ResponseStore {
         record: splitText(JSON.stringify(session)),
       }),
     );
-    if (outcome === 'stale') throw staleOwner(session);
-    if (outcome === 'deleted') throw sessionDeleted(session.sessionId);
+    if (outcome === 'stale') throw errors.STALE_OWNER.saves(session.sessionId);
+    if (outcome === 'deleted') throw errors.SESSION_NOT_FOUND.deleted(session.sessionId);
   }
 
   async getSession(sessionId: string): Promise<SessionRecord | undefined> {
@@ -80,7 +80,7 @@ export class ConvexResponseStore implements ResponseStore {
     const record = await this.#deployment.write(async () =>
       this.#deployment.mutation(api.sessions.take, { sessionId: textKey(sessionId), fence }),
     );
-    if (record === null) throw staleOwner({ sessionId, fence });
+    if (record === null) throw errors.STALE_OWNER.saves(sessionId);
     if (record.length === 0) return undefined;
     // Convex has already raised the stored fence; write it into the record as well.
     const stored = recordOf(record, sessionId);

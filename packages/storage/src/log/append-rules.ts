@@ -1,6 +1,6 @@
 import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import type { RunConstants } from './event-rows.ts';
 import { eventIdOf } from './event-rows.ts';
 
@@ -25,8 +25,8 @@ export function advanceRun(
   let lastSeq = run?.lastSeq ?? -1;
   let ended = run !== undefined && (run.ended || run.settled);
   for (const event of events) {
-    if (ended) throw runEnded(runId, event);
-    if (event.seq !== lastSeq + 1) throw seqConflict(runId, event, lastSeq + 1);
+    if (ended) throw errors.RUN_ENDED.ended(runId, event);
+    if (event.seq !== lastSeq + 1) throw errors.SEQ_CONFLICT.unexpected(runId, event, lastSeq + 1);
     checkEnvelope(runId, constants, event);
     lastSeq = event.seq;
     ended = isTerminal(event);
@@ -56,27 +56,5 @@ function checkEnvelope(runId: string, run: RunConstants, event: StreamEvent): vo
     event.turnId === run.turnId &&
     event.traceContext.traceparent === run.traceContext.traceparent &&
     event.traceContext.tracestate === run.traceContext.tracestate;
-  if (!same) throw envelopeMismatch(runId, event);
-}
-
-export function envelopeMismatch(runId: string, event: StreamEvent): StorageError {
-  return new StorageError(
-    'ENVELOPE_MISMATCH',
-    `Event ${event.eventId} (seq ${event.seq}) of turn ${event.turnId} does not belong to run ${runId}: its session, turn, run, trace context and id must be the run's own.`,
-  );
-}
-
-/** The error for an append to a run that has ended or is settled. */
-export function runEnded(runId: string, event: StreamEvent): StorageError {
-  return new StorageError(
-    'RUN_ENDED',
-    `Run ${runId} has ended: ${event.type} (seq ${event.seq}) cannot follow. Start a new run.`,
-  );
-}
-
-export function seqConflict(runId: string, event: StreamEvent, expected: number): StorageError {
-  return new StorageError(
-    'SEQ_CONFLICT',
-    `Run ${runId} expects seq ${expected}, not ${event.seq}: another writer has appended to it, or its writer counts wrongly.`,
-  );
+  if (!same) throw errors.ENVELOPE_MISMATCH.foreign(runId, event);
 }

@@ -3,8 +3,8 @@
  * share.
  */
 import type { StreamEvent } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
 import { z } from 'zod';
+import { errors } from '../errors.ts';
 import { readAs } from '../store/stored-json.ts';
 import { decodeEvent, encodeEvents, type EventRow, RunConstants } from './event-rows.ts';
 
@@ -62,13 +62,7 @@ function encodeRows(runId: string, events: readonly StreamEvent[]): EventRow[] {
   try {
     return encodeEvents(runId, events);
   } catch (cause) {
-    throw new StorageError(
-      'STORE_WRITE_FAILED',
-      `Events of run ${runId} cannot be written as JSON.`,
-      {
-        cause,
-      },
-    );
+    throw errors.STORE_WRITE_FAILED.events(runId, { cause });
   }
 }
 

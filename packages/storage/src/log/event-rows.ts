@@ -1,6 +1,6 @@
 import { EventPayload, type StreamEvent } from '@liminal/protocol';
 import { z } from 'zod';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { isOf, parseObject } from '../store/stored-json.ts';
 
 /** The fields that all events of a run share; they are stored once per run. */
@@ -30,8 +30,7 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
   try {
     return events.map(encodeEvent);
   } catch (cause) {
-    const message = `An event of run ${runId} cannot be written as JSON: ${String(cause)}`;
-    throw new StorageError('LOG_WRITE_FAILED', message, { cause });
+    throw errors.LOG_WRITE_FAILED.event(runId, String(cause), { cause });
   }
 }
 

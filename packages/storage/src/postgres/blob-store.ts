@@ -1,5 +1,6 @@
+import { errors } from '../errors.ts';
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
-import { blobHash, damagedBlob, joinParts } from '../store/blob-bytes.ts';
+import { blobHash, joinParts } from '../store/blob-bytes.ts';
 import { holdBlobs, putBlob, readBlob, sweepBlobs, timeOf } from './blobs.ts';
 import type { PostgresDatabase } from './database.ts';
 
@@ -26,7 +27,7 @@ export class PostgresBlobStore implements BlobStore {
     const stored = await this.#database.read(async (db) => readBlob(db, hash));
     if (!stored) return undefined;
     const bytes = await joinParts(hash, stored.parts);
-    if (!bytes) throw damagedBlob(hash);
+    if (!bytes) throw errors.STORE_READ_FAILED.blob(hash);
     return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
   }
 

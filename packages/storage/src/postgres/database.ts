@@ -2,7 +2,7 @@ import { thrownMessage } from '@liminal/protocol';
 import type { Transaction } from 'kysely';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Pool } from 'pg';
-import { StorageError } from '../errors.ts';
+import { errors, StorageError } from '../errors.ts';
 import { retryingPool, connectTimeoutMs } from './retrying-pool.ts';
 import { migrate } from './schema.ts';
 import type { Tables } from './tables.ts';
@@ -67,14 +67,12 @@ export class PostgresDatabase {
 
   /** Runs the work in a transaction. Throws StorageError `STORE_WRITE_FAILED`, or the work's own error. */
   async write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.#transact('STORE_WRITE_FAILED', 'written', async () =>
-      this.#db.transaction().execute(work),
-    );
+    return this.#transact('STORE_WRITE_FAILED', async () => this.#db.transaction().execute(work));
   }
 
   /** Runs the work on one consistent snapshot. Throws StorageError `STORE_READ_FAILED`. */
   async read<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.#transact('STORE_READ_FAILED', 'read', async () =>
+    return this.#transact('STORE_READ_FAILED', async () =>
       this.#db
         .transaction()
         .setIsolationLevel('repeatable read')
@@ -89,15 +87,13 @@ export class PostgresDatabase {
 
   async #transact<T>(
     code: 'STORE_WRITE_FAILED' | 'STORE_READ_FAILED',
-    what: string,
     work: () => Promise<T>,
   ): Promise<T> {
     try {
       return await work();
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
-      const message = `The database ${this.#address} could not be ${what}: ${reasonOf(cause)}. It can be tried again.`;
-      throw new StorageError(code, message, { cause });
+      throw errors[code].failed(`The database ${this.#address}`, reasonOf(cause), { cause });
     }
   }
 }
@@ -120,8 +116,7 @@ async function openPool<T>(url: string, first: (db: Kysely<Tables>) => Promise<T
   } catch (cause) {
     await db.destroy();
     if (cause instanceof StorageError) throw cause;
-    const message = `The database ${databaseAddress(url)} cannot be used: ${reasonOf(cause)}.`;
-    throw new StorageError('DATABASE_UNUSABLE', message, { cause });
+    throw errors.DATABASE_UNUSABLE.postgres(databaseAddress(url), reasonOf(cause), { cause });
   }
 }
 

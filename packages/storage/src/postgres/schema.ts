@@ -1,7 +1,7 @@
 /** The tables, as migration steps: step n migrates a schema from version n to n + 1. */
 import type { Kysely, Transaction } from 'kysely';
 import { sql } from 'kysely';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { callHashOf } from '../store/call-hash.ts';
 import { readItem } from '../store/stored-json.ts';
 import type { Tables } from './tables.ts';
@@ -158,7 +158,8 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
     await enterSchema(work, schema);
     await sql`CREATE TABLE IF NOT EXISTS data_version (version integer NOT NULL)`.execute(work);
     const version = await readVersion(work);
-    if (version > migrations.length) throw tooNew(schema, version);
+    if (version > migrations.length)
+      throw errors.DATA_TOO_NEW.postgres(schema, version, migrations.length);
     if (version === migrations.length) return;
     for (const step of migrations.slice(version)) {
       if (typeof step === 'string') await sql.raw(step).execute(work);
@@ -182,11 +183,4 @@ async function enterSchema(work: Transaction<Tables>, schema: string): Promise<v
 async function readVersion(work: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{ version: number }>`SELECT version FROM data_version`.execute(work);
   return rows[0]?.version ?? 0;
-}
-
-function tooNew(schema: string, version: number): StorageError {
-  return new StorageError(
-    'DATA_TOO_NEW',
-    `The database's schema ${schema} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another database.`,
-  );
 }

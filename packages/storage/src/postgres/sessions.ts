@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import { sql } from 'kysely';
+import { errors } from '../errors.ts';
 import type { SessionRecord } from '../response-store.ts';
 import { refuseDamaged } from '../store/stored-json.ts';
-import { sessionDeleted, staleOwner } from '../store/refuse-stale.ts';
 import { searchableTitle } from '../store/searchable-text.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import { rowReader, type Tables } from './tables.ts';
@@ -37,9 +37,10 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     )
     .returning(sql`1`.as('saved'))
     .executeTakeFirst();
-  if (!saved) throw staleOwner(session);
+  if (!saved) throw errors.STALE_OWNER.saves(session.sessionId);
   // Check for a deletion last: the write above has waited for any deletion in progress.
-  if (await isDeleted(db, session.sessionId)) throw sessionDeleted(session.sessionId);
+  if (await isDeleted(db, session.sessionId))
+    throw errors.SESSION_NOT_FOUND.deleted(session.sessionId);
 }
 
 export async function findSession(

@@ -1,6 +1,7 @@
+import { errors } from '../errors.ts';
 import type { BlobInfo, BlobStore, StoredBlob } from '../blob-store.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
-import { blobHash, damagedBlob, joinParts, splitBytes } from '../store/blob-bytes.ts';
+import { blobHash, joinParts, splitBytes } from '../store/blob-bytes.ts';
 import type { BlobKey } from './blob-table.ts';
 import { BlobTable } from './blob-table.ts';
 import type { Database } from './database.ts';
@@ -58,7 +59,7 @@ export class SqliteBlobStore implements BlobStore {
       const bytes = await joinParts(hash, await this.#parts(stored.key));
       if (bytes) return { hash, mimeType: stored.mimeType, size: bytes.length, bytes };
       // If the blob is still stored, its bytes are damaged; otherwise it was removed during the read.
-      if (this.#find(hash)?.key === stored.key) throw damagedBlob(hash);
+      if (this.#find(hash)?.key === stored.key) throw errors.STORE_READ_FAILED.blob(hash);
     }
   }
 

@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { isBusy } from './failures.ts';
 
 /** Creates the folder if it is missing. A folder with files keeps its mode, because it may be shared on purpose. */
@@ -40,10 +40,6 @@ export function lockDataDir(dataDir: string): DatabaseSync {
   } catch (cause) {
     lock.close();
     if (!isBusy(cause)) throw cause;
-    throw new StorageError(
-      'DATA_DIR_IN_USE',
-      `Another Liminal server is using the data folder ${dataDir}. Stop it, or choose another folder with --data.`,
-      { cause },
-    );
+    throw errors.DATA_DIR_IN_USE.byServer(dataDir, { cause });
   }
 }

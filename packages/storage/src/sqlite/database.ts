@@ -4,7 +4,7 @@ import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withRetries } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
+import { errors, StorageError } from '../errors.ts';
 import { lockDataDir, prepareDataDir, privateFile } from './data-dir.ts';
 import { isBusy, isSqliteError, reasonOf } from './failures.ts';
 import { migrate, refuseForeign } from './schema.ts';
@@ -71,8 +71,7 @@ export class Database {
       return work();
     } catch (cause) {
       if (!isSqliteError(cause)) throw cause;
-      const message = `${this.#path} could not be read: ${reasonOf(cause)}. It can be tried again.`;
-      throw new StorageError('STORE_READ_FAILED', message, { cause });
+      throw errors.STORE_READ_FAILED.failed(this.#path, reasonOf(cause), { cause });
     }
   }
 
@@ -115,8 +114,7 @@ export class Database {
       return this.#transaction(work);
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
-      const message = `${this.#path} could not be written: ${reasonOf(cause)}. Nothing was written; it can be tried again.`;
-      throw new StorageError(code, message, { cause });
+      throw errors[code].rolledBack(this.#path, reasonOf(cause), { cause });
     }
   }
 
@@ -167,10 +165,7 @@ function filesOf(path: string): string {
 function refuseLostDatabase(path: string): void {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeOf(path) > 0 || sizeOf(`${path}-wal`) === 0) return;
-  throw new StorageError(
-    'DATA_DIR_UNUSABLE',
-    `${path} is missing or empty, and ${path}-wal has the newest data. Restore the database from a backup, or move both away to begin with an empty one.`,
-  );
+  throw errors.DATA_DIR_UNUSABLE.lost(path);
 }
 
 /** Whether a write failed because another program holds the database. */

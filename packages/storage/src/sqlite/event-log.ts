@@ -1,6 +1,7 @@
 import type { StreamEvent } from '@liminal/protocol';
+import { errors } from '../errors.ts';
 import type { EventLog, FollowOptions, LoggedRun, ReadOptions } from '../event-log.ts';
-import { advanceRun, isNotEmpty, runEnded } from '../log/append-rules.ts';
+import { advanceRun, isNotEmpty } from '../log/append-rules.ts';
 import { decodeEvent, encodeEvents } from '../log/event-rows.ts';
 import { Followers } from '../log/followers.ts';
 import { yieldToEventLoop } from '../yield-to-event-loop.ts';
@@ -49,7 +50,7 @@ export class SqliteEventLog implements EventLog {
     if (isLarge) await yieldToEventLoop();
     const run = await this.#database.writeInTurn('LOG_WRITE_FAILED', () => {
       const known = this.#runs.get(runId);
-      if (!known && this.#isSettled(runId)) throw runEnded(runId, events[0]);
+      if (!known && this.#isSettled(runId)) throw errors.RUN_ENDED.ended(runId, events[0]);
       const progress = advanceRun(known?.progress, runId, events);
       const key = known?.key ?? this.#table.addRun(runId, progress.constants);
       for (const row of rows) this.#table.addEvent(key, row);

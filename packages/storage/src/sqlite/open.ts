@@ -1,4 +1,4 @@
-import { StorageError } from '../errors.ts';
+import { errors, StorageError } from '../errors.ts';
 import { damagedSession } from '../store/stored-json.ts';
 import type { OpenedStorage } from '../storage.ts';
 import { SqliteBlobStore } from './blob-store.ts';
@@ -15,8 +15,7 @@ export function openSqliteStorage(dataDir: string): OpenedStorage {
     return open(new Database(dataDir));
   } catch (cause) {
     if (cause instanceof StorageError) throw cause;
-    const message = `The data folder ${dataDir} cannot be used: ${reasonOf(cause)}. Repair it, or choose another with --data.`;
-    throw new StorageError('DATA_DIR_UNUSABLE', message, { cause });
+    throw errors.DATA_DIR_UNUSABLE.folder(dataDir, reasonOf(cause), { cause });
   }
 }
 

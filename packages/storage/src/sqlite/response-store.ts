@@ -1,3 +1,4 @@
+import { errors } from '../errors.ts';
 import { keyOf, rowReader } from './id-key.ts';
 import type { StatementSync } from 'node:sqlite';
 import type { Grant, Response } from '@liminal/protocol';
@@ -14,7 +15,7 @@ import type {
 } from '../response-store.ts';
 import type { PageRun } from '../store/item-page.ts';
 import { pageOfItems } from '../store/item-page.ts';
-import { refuseStale, sessionDeleted } from '../store/refuse-stale.ts';
+import { refuseStale } from '../store/refuse-stale.ts';
 import { sessionIdsOf } from '../store/session-ids.ts';
 import { titleHits } from '../store/search-hits.ts';
 import { parseQuery } from '../store/search-query.ts';
@@ -53,7 +54,8 @@ export class SqliteResponseStore implements ResponseStore {
   async saveSession(session: SessionRecord): Promise<void> {
     await this.#database.writeInTurn('STORE_WRITE_FAILED', () => {
       // Checking before the save is enough, because no other process writes to this database.
-      if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
+      if (this.#deleted.has(session.sessionId))
+        throw errors.SESSION_NOT_FOUND.deleted(session.sessionId);
       refuseStale(session, { fence: this.#sessions.fenceOf(session.sessionId) });
       this.#sessions.save(session);
     });

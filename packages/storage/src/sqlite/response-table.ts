@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Response } from '@liminal/protocol';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { callItemsMax, type CallsWanted, type StoredItem } from '../response-store.ts';
 import type { HeadRow, RunItemRow } from '../store/rows.ts';
 import type { Database } from './database.ts';
@@ -195,8 +195,7 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
     }
     return { response, head: JSON.stringify(head), items };
   } catch (cause) {
-    const message = `Run ${head.id} cannot be written as JSON: ${String(cause)}`;
-    throw new StorageError('STORE_WRITE_FAILED', message, { cause });
+    throw errors.STORE_WRITE_FAILED.run(head.id, String(cause), { cause });
   }
 }
 

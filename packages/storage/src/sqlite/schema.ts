@@ -1,6 +1,6 @@
 /** The tables, as migration steps: step n migrates a database from version n to n + 1 (`user_version`). */
 import type { DatabaseSync } from 'node:sqlite';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { readItem } from '../store/stored-json.ts';
 import { callColumn } from './id-key.ts';
 import { fillItemWords, itemWords } from './item-words.ts';
@@ -142,20 +142,14 @@ const migrations: ((connection: DatabaseSync) => void)[] = [
 export function refuseForeign(connection: DatabaseSync, path: string): void {
   const isEmpty = connection.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
   if (isEmpty || versionOf(connection) !== 0) return;
-  throw new StorageError(
-    'DATA_DIR_UNUSABLE',
-    `${path} is the database of another program. Move it away, or choose another data folder.`,
-  );
+  throw errors.DATA_DIR_UNUSABLE.foreign(path);
 }
 
 /** Migrates a database to this version, each step in a transaction. */
 export function migrate(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version > migrations.length) {
-    throw new StorageError(
-      'DATA_TOO_NEW',
-      `${path} was written by a newer Liminal (data version ${version}, this one knows ${migrations.length}). Update Liminal, or choose another data folder.`,
-    );
+    throw errors.DATA_TOO_NEW.sqlite(path, version, migrations.length);
   }
   for (const [step, migrateStep] of migrations.entries()) {
     if (step < version) continue;

@@ -1,6 +1,5 @@
 /** The bytes of blobs: their hash, and the parts in which they are read and written. */
 import { webcrypto } from 'node:crypto';
-import { StorageError } from '../errors.ts';
 
 /** The bytes of one part, which takes the one thread a few milliseconds to write or read. */
 export const partSize = 512 * 1024;
@@ -27,11 +26,4 @@ export async function joinParts(
     at += part.length;
   }
   return (await blobHash(bytes)) === hash ? bytes : undefined;
-}
-
-export function damagedBlob(hash: string): StorageError {
-  return new StorageError(
-    'STORE_READ_FAILED',
-    `The file ${hash} cannot be read: its stored data is damaged. Restore the database from a backup.`,
-  );
 }

@@ -5,7 +5,7 @@
  */
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';
-import { StorageError } from '../errors.ts';
+import { errors } from '../errors.ts';
 import { LastKnown, ResponseHead, SessionRecord } from '../response-store.ts';
 
 const damaged = {
@@ -77,7 +77,7 @@ export function readSession(json: string, sessionId?: string): SessionRecord | u
  */
 export function refuseDamaged(sessionId: string, json: string | undefined): void {
   if (json === undefined || readSession(json, sessionId) !== undefined) return;
-  throw new StorageError('STORE_READ_FAILED', `${damagedSession(sessionId)} It was not changed.`);
+  throw errors.STORE_READ_FAILED.session(damagedSession(sessionId));
 }
 
 export const damagedSession = (sessionId: string): string =>

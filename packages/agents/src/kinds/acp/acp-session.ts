@@ -9,7 +9,7 @@ import {
 import { isoNow as now } from '../../base/iso-clock.ts';
 import type { AgentSession, SessionOutput } from '../../contract/driver.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
-import { notSupported, ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { SessionUpdate, StoredTurn } from '../../contract/provider.ts';
 import type { AcpAgent, HostedSession, SteeredMessages } from './acp-agent.ts';
 import { AcpSettings } from './acp-settings.ts';
@@ -222,7 +222,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   async setDirectories(): Promise<boolean> {
     const { agent, name } = this.#options;
     if (agent.capabilities.sessionCapabilities?.additionalDirectories === true) return false;
-    throw notSupported(name, 'setDirectories');
+    throw errors.NOT_SUPPORTED.setDirectories(name);
   }
 
   /** Throws ProviderError `INVALID_OPTION` or `PROCESS_CRASH`. */
@@ -237,8 +237,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#applyAnswer(answer);
     } catch (error) {
       this.#checkAlive();
-      const message = `${name} did not set “${id}” to “${value}”. ${describeError(error)}`;
-      throw new ProviderError('INVALID_OPTION', message, { cause: error });
+      throw errors.INVALID_OPTION.notSet(name, id, value, describeError(error), { cause: error });
     }
   }
 
@@ -322,7 +321,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   #checkAlive(): void {
     if (!this.#isAlive) {
       const { agent, name } = this.#options;
-      throw new ProviderError('PROCESS_CRASH', agent.explain(`${name} is not running.`));
+      throw errors.PROCESS_CRASH.because(agent.explain(`${name} is not running.`));
     }
   }
 
@@ -345,8 +344,8 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
   }
 
   #gone(cause: Error): ProviderError {
-    const message = `${this.#options.name} has ended. ${this.#options.agent.explain(cause)}`;
-    return new ProviderError('PROCESS_CRASH', message, { cause });
+    const { agent, name } = this.#options;
+    return errors.PROCESS_CRASH.ended(name, agent.explain(cause), { cause });
   }
 }
 

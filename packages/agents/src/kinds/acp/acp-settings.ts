@@ -1,6 +1,6 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { z } from 'zod';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 import { isRecord } from './translate/fields.ts';
 
 /**
@@ -87,11 +87,11 @@ export function findChoice(
   const option = offered.find((one) => one.id === id);
   if (option === undefined) {
     const ids = listed(offered.map((one) => one.id));
-    throw invalid(`The agent has no option “${id}”. Options: ${ids}.`);
+    throw errors.INVALID_OPTION.option('The agent', id, ids);
   }
   if (option.options.some((choice) => choice.value === value)) return option;
   const values = listed(option.options.map((choice) => choice.value));
-  throw invalid(`“${value}” is not a value of “${id}”. Values: ${values}.`);
+  throw errors.INVALID_OPTION.value(id, value, values);
 }
 
 /** The first names, and how many more there are: an agent may have hundreds of models. */
@@ -101,5 +101,3 @@ function listed(names: readonly string[]): string {
   if (more > 0) return `${shown} and ${more} more`;
   return shown === '' ? 'none' : shown;
 }
-
-const invalid = (message: string): ProviderError => new ProviderError('INVALID_OPTION', message);

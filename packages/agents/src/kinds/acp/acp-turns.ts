@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentBlock } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
-import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
 import type { AcpAgent, SteeredMessages } from './acp-agent.ts';
 import type { SessionClient } from './client-side/session-client.ts';
@@ -82,8 +82,7 @@ export class AcpTurns {
   ): Promise<void> {
     for (let prompt = this.#prompt; prompt !== undefined; prompt = this.#prompt) {
       if (!prompt.isOver) {
-        const message = `${this.#options.name} is still working on a message.`;
-        throw new ProviderError('TURN_IN_PROGRESS', message);
+        throw errors.TURN_IN_PROGRESS.working(this.#options.name);
       }
       await prompt.answered.promise;
     }
@@ -98,7 +97,8 @@ export class AcpTurns {
   /** Keeps a message to the running turn until the agent asks for it. Throws `NOTHING_TO_STEER`. */
   steer(text: string, { turnId, messageId }: SteerTarget, blocks: readonly ContentBlock[]): void {
     const { translator } = this.#options;
-    if (!this.#isAtWork || translator.turn?.turnId !== turnId) throw nothingToSteer();
+    if (!this.#isAtWork || translator.turn?.turnId !== turnId)
+      throw errors.NOTHING_TO_STEER.noTurn();
     translator.steer(messageId, text, now(), blocks);
     this.#steered.push({ messageId, text, blocks });
   }

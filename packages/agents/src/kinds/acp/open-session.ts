@@ -3,7 +3,7 @@ import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { EarlierSession } from '../../contract/driver.ts';
-import { notSupported, ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { AcpSession, type AcpSessionOptions } from './acp-session.ts';
 import { authSentence, describeError, isInUse, readRpcError, rpc } from './errors.ts';
@@ -77,7 +77,7 @@ async function reopenOrBegin(opening: Opening, earlier: Continuation): Promise<A
     const problem = resumeProblem(name, lost.error, lost.agent);
     if (!(await isLostForGood(opening, earlier, lost.error))) {
       if (!isUnknown(earlier, lost.error)) throw failure;
-      throw new ProviderError('SESSION_NOT_FOUND', problem, { cause: lost.error });
+      throw errors.SESSION_NOT_FOUND.because(problem, { cause: lost.error });
     }
     const notices = [
       `${problem} ${name} starts a new session and does not know what was said before.`,
@@ -88,7 +88,7 @@ async function reopenOrBegin(opening: Opening, earlier: Continuation): Promise<A
 
 function resumeProblem(name: string, error: unknown, agent: AcpAgent): string {
   const rpcError = readRpcError(error);
-  if (rpcError?.code === rpc.notFound) return `${name} no longer has this session.`;
+  if (rpcError?.code === rpc.notFound) return errors.SESSION_NOT_FOUND.lost(name).message;
   const reason = rpcError === undefined ? agent.explain(error) : describeError(error);
   return `${name} could not resume this session. ${reason}`.replace(/(?<![.!?])$/, '.');
 }
@@ -113,7 +113,7 @@ async function reopen(
     const notice = `${name} cannot resume earlier sessions: it does not know what was said before.`;
     session = await requestNewSession(opening, agent, [notice]);
   } else {
-    throw new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);
+    throw errors.SESSION_NOT_FOUND.unknown(name, sessionId);
   }
   await configure(opening, session, config, true);
   return session;
@@ -193,7 +193,7 @@ function foldersOf(
 ) {
   if (additionalDirectories.length === 0) return { cwd };
   if (sessionCapabilities?.additionalDirectories !== true)
-    throw notSupported(name, 'setDirectories');
+    throw errors.NOT_SUPPORTED.setDirectories(name);
   return { cwd, additionalDirectories };
 }
 
@@ -270,16 +270,15 @@ function readFailure(opening: Opening, agent: AcpAgent, error: unknown): Provide
   if (rpcError === undefined) return startError(opening, agent.explain(error), error);
   if (rpcError.code === rpc.authRequired) {
     const message = authSentence(name, agent.authMethods, rpcError);
-    return new ProviderError('SESSION_CREATE_FAILED', message, { cause: error });
+    return errors.SESSION_CREATE_FAILED.because(message, { cause: error });
   }
   if (rpcError.code === rpc.notFound) {
-    const message = `${name} no longer has this session.`;
-    return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+    return errors.SESSION_NOT_FOUND.lost(name, { cause: error });
   }
   return startError(opening, describeError(error), error);
 }
 
 function startError({ session }: Opening, reason: string, cause: unknown): ProviderError {
-  const message = `${session.name} did not start in ${session.projectDir}. ${reason}`;
-  return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
+  const { name, projectDir } = session;
+  return errors.SESSION_CREATE_FAILED.notStartedIn(name, projectDir, reason, { cause });
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { z } from 'zod';
 import { isoNow } from '../../base/iso-clock.ts';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { StoredSession, StoredTurn } from '../../contract/provider.ts';
 import type { AcpAgent } from './acp-agent.ts';
 import { describeError, readRpcError, rpc } from './errors.ts';
@@ -93,19 +93,19 @@ export class StoredSessions {
     const { name, hosting, limitMs } = this.#options;
     const asked = async (agent: AcpAgent): Promise<string> => {
       if (agent.forks) return fork(agent, agentSessionId, projectDir);
-      throw new ProviderError('NOT_SUPPORTED', `${name} cannot fork its sessions.`);
+      throw errors.NOT_SUPPORTED.fork(name);
     };
     const host = hosting(agentSessionId);
     if (host === undefined) {
       this.#loaded.add(agentSessionId);
-      const copy = await this.#ask(asked, notForked);
+      const copy = await this.#ask(asked, 'notForked');
       this.#loaded.add(copy);
       return copy;
     }
     try {
       return await host.within(limitMs, asked(host), this.#abort.signal);
     } catch (error) {
-      throw this.#failure(error, notForked);
+      throw this.#failure(error, 'notForked');
     }
   }
 
@@ -145,8 +145,10 @@ export class StoredSessions {
     }
   }
 
-  /** @param failed - The predicate of the error message, such as “did not fork the session”. */
-  async #ask<T>(question: (agent: AcpAgent) => Promise<T>, failed?: string): Promise<T> {
+  async #ask<T>(
+    question: (agent: AcpAgent) => Promise<T>,
+    failed?: keyof typeof errors.PROTOCOL_ERROR,
+  ): Promise<T> {
     clearTimeout(this.#idle);
     const asked = this.#answer(question);
     this.#asking.add(asked);
@@ -192,20 +194,19 @@ export class StoredSessions {
     void ended.finally(() => this.#ending.delete(ended));
   }
 
-  #failure(error: unknown, failed = 'did not list its stored sessions'): ProviderError {
+  #failure(
+    error: unknown,
+    failed: keyof typeof errors.PROTOCOL_ERROR = 'notListed',
+  ): ProviderError {
     if (error instanceof ProviderError) return error;
     const { name } = this.#options;
     const rpcError = readRpcError(error);
     if (rpcError?.code === rpc.notFound) {
-      const message = `${name} does not have this session.`;
-      return new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+      return errors.SESSION_NOT_FOUND.notStored(name, { cause: error });
     }
-    const message = `${name} ${failed}. ${describeError(error)}`;
-    return new ProviderError('PROTOCOL_ERROR', message, { cause: error });
+    return errors.PROTOCOL_ERROR[failed](name, describeError(error), { cause: error });
   }
 }
-
-const notForked = 'did not fork the session';
 
 const Forked = z.looseObject({ sessionId: z.string().min(1) });
 

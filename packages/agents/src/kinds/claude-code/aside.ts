@@ -1,7 +1,7 @@
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
-import { notAnswered } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 
 /** With `synthetic`, the response is not the model's answer but Claude Code's own text, for example about an error. */
 const SideAnswer = z.looseObject({ response: z.string(), synthetic: z.boolean().catch(false) });
@@ -12,15 +12,14 @@ const SideAnswer = z.looseObject({ response: z.string(), synthetic: z.boolean().
  */
 export async function askAside(query: Query, question: string): Promise<string> {
   const ask: unknown = Reflect.get(query, 'askSideQuestion');
-  if (typeof ask !== 'function')
-    throw notAnswered('This version of Claude Code does not support side questions.');
+  if (typeof ask !== 'function') throw errors.NOT_ANSWERED.unsupported();
   const response: unknown = await Promise.resolve(Reflect.apply(ask, query, [question])).catch(
     (error: unknown) => {
-      throw notAnswered(thrownMessage(error), error);
+      throw errors.NOT_ANSWERED.because(thrownMessage(error), { cause: error });
     },
   );
   const answer = SideAnswer.safeParse(response).data;
-  if (answer === undefined) throw notAnswered('Claude Code did not answer.');
-  if (answer.synthetic) throw notAnswered(answer.response);
+  if (answer === undefined) throw errors.NOT_ANSWERED.silent('Claude Code');
+  if (answer.synthetic) throw errors.NOT_ANSWERED.because(answer.response);
   return answer.response;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type AgentInfo, type McpServers, thrownMessage } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import { Semaphore } from '../../contract/semaphore.ts';
 import type { AgentDriver, SessionOpening } from '../../contract/driver.ts';
-import { ProviderError, turnNotStored } from '../../contract/errors.ts';
 import type { ProjectSettings } from '../../contract/project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../../contract/provider.ts';
 import { describeClaude } from './availability.ts';
@@ -124,16 +124,17 @@ export class ClaudeDriver implements AgentDriver<Config> {
 
   async readStoredHistory(agentSessionId: string, projectDir: string): Promise<StoredTurn[]> {
     const turns = await readHistory(agentSessionId, projectDir);
-    if (turns === undefined) throw notFound(agentSessionId);
+    if (turns === undefined) throw errors.SESSION_NOT_FOUND.unknown(name, agentSessionId);
     return turns;
   }
 
   async fork(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork> {
-    if (!(await findStored(agentSessionId, projectDir))) throw notFound(agentSessionId);
+    if (!(await findStored(agentSessionId, projectDir)))
+      throw errors.SESSION_NOT_FOUND.unknown(name, agentSessionId);
     const fork = await forkStored(agentSessionId, projectDir, turnId);
     if (fork !== undefined) return fork;
     const wasCleared = await isAfterClear(agentSessionId, projectDir);
-    throw turnNotStored(name, wasCleared ? forgotten : undefined);
+    throw errors.TURN_NOT_STORED[wasCleared ? 'cleared' : 'notStored'](name);
   }
 
   async renameStored(agentSessionId: string, projectDir: string, title: string): Promise<void> {
@@ -175,17 +176,12 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   const isLost = (await hasAnswered?.()) === true;
   // Claude Code does not store a session without messages: if the session was open on this server (it has a `memory`),
   // begin it again.
-  if (!isLost && memory === undefined) throw notFound(sessionId);
+  if (!isLost && memory === undefined) throw errors.SESSION_NOT_FOUND.unknown(name, sessionId);
   // Claude Code does not start a session with the id of an existing file, even if the file is unreadable.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;
   const begun = { agentSessionId: isFree ? agentSessionId : randomUUID(), resume: false };
   return { ...begun, config: read, notices: isLost ? [lost] : [] };
 }
 
-const forgotten = `This turn is not in ${name}’s present conversation: the conversation was cleared with /clear.`;
-
 /** Unless its settings differ, Claude Code deletes transcripts of sessions that were not used for 30 days. */
 const lost = `${name} no longer has this session. It starts over: it does not know what was said before.`;
-
-const notFound = (sessionId: string): ProviderError =>
-  new ProviderError('SESSION_NOT_FOUND', `${name} has no session ${sessionId}.`);

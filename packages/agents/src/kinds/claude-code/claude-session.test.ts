@@ -101,7 +101,7 @@ test('a task that Claude Code does not stop is an error with Claude Code’s rea
   await say(tasks);
   await expect(session.stopTask('a')).rejects.toMatchObject({
     code: 'INTERRUPT_FAILED',
-    message: 'Claude Code did not stop the task. It is a daemon.',
+    message: 'Claude Code did not stop the background task. It is a daemon.',
   });
   await expect(session.stopTask('b')).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
 });

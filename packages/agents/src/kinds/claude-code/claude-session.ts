@@ -28,7 +28,7 @@ import {
 import type { AgentSession, SessionOutput } from '../../contract/driver.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
 import { accepted, claudePrompt } from './prompt.ts';
-import { nothingToSteer, ProviderError, taskNotFound } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import { ClaudeApprovals } from './approvals.ts';
 import { askAside } from './aside.ts';
 import { ClaudeProcess, type ClaudeProcessOptions } from './claude-process.ts';
@@ -205,7 +205,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const turn = this.#translator.turn;
     const isForAnother = turn?.trigger === 'user' && !this.#steered.has(turn.turnId);
     if (this.#sending !== undefined || isForAnother) {
-      throw new ProviderError('TURN_IN_PROGRESS', 'Claude Code is still working on a message.');
+      throw errors.TURN_IN_PROGRESS.working('Claude Code');
     }
     const command = blocks.length === 0 ? userCommandIn(text) : undefined;
     const sending = { turnId, bound: Promise.withResolvers<void>(), isStopped: false };
@@ -311,10 +311,10 @@ export class ClaudeSession implements AgentSession<Config> {
     blocks: readonly ContentBlock[],
   ): Promise<void> {
     this.#checkAlive();
-    if (this.#translator.turn?.turnId !== turnId) throw nothingToSteer();
-    if (this.#isStopping) throw nothingToSteer('The turn is being stopped.');
-    if (this.#command !== undefined) throw nothingToSteer('A command is running, without a model.');
-    if (userCommandIn(text) !== undefined) throw nothingToSteer('Commands run only between turns.');
+    if (this.#translator.turn?.turnId !== turnId) throw errors.NOTHING_TO_STEER.noTurn();
+    if (this.#isStopping) throw errors.NOTHING_TO_STEER.stopping();
+    if (this.#command !== undefined) throw errors.NOTHING_TO_STEER.duringCommand();
+    if (userCommandIn(text) !== undefined) throw errors.NOTHING_TO_STEER.isCommand();
     const uuid = this.#newUuid(messageId);
     this.#steered.set(messageId, true);
     this.#translator.steer({ uuid, turnId: messageId, text, blocks }, now());
@@ -390,23 +390,24 @@ export class ClaudeSession implements AgentSession<Config> {
   async background(callId?: string): Promise<void> {
     this.#checkAlive();
     // Without a call id Claude Code always reports success, even if no call runs.
-    if (callId === undefined && this.#translator.turn === undefined) throw nothingRuns();
+    if (callId === undefined && this.#translator.turn === undefined)
+      throw errors.TASK_NOT_FOUND.call();
     const moved = await this.#process.query.backgroundTasks(callId).catch((error: unknown) => {
-      const message = `Claude Code did not send the call to the background. ${this.#process.explain(error)}`;
-      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+      const why = this.#process.explain(error);
+      throw errors.INTERRUPT_FAILED.call('Claude Code', why, { cause: error });
     });
-    if (!moved) throw nothingRuns();
+    if (!moved) throw errors.TASK_NOT_FOUND.call();
   }
 
   /** Throws ProviderError `TASK_NOT_FOUND` or `INTERRUPT_FAILED`. */
   async stopTask(taskId: string): Promise<void> {
     this.#checkAlive();
-    if (!this.#tasks.some((task) => task.taskId === taskId)) throw taskNotFound();
+    if (!this.#tasks.some((task) => task.taskId === taskId)) throw errors.TASK_NOT_FOUND.task();
     try {
       await this.#process.query.stopTask(taskId);
     } catch (error) {
-      const message = `Claude Code did not stop the task. ${this.#process.explain(error)}`;
-      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+      const why = this.#process.explain(error);
+      throw errors.INTERRUPT_FAILED.task('Claude Code', why, { cause: error });
     }
   }
 
@@ -463,8 +464,7 @@ export class ClaudeSession implements AgentSession<Config> {
       throw new Error(result.error ?? 'Claude Code gives no reason.');
     } catch (error) {
       this.#checkAlive();
-      const message = `Claude Code cannot restore the files from before this turn. ${thrownMessage(error)}`;
-      throw new ProviderError('NO_CHECKPOINT', message, { cause: error });
+      throw errors.NO_CHECKPOINT.because(thrownMessage(error), { cause: error });
     }
   }
 
@@ -498,7 +498,7 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   #checkAlive(): void {
-    if (!this.#isAlive) throw new ProviderError('PROCESS_CRASH', 'Claude Code is not running.');
+    if (!this.#isAlive) throw errors.PROCESS_CRASH.notRunning('Claude Code');
   }
 
   #onMessage(message: unknown): void {
@@ -586,8 +586,8 @@ export class ClaudeSession implements AgentSession<Config> {
       await this.#process.query.interrupt();
     } catch (error) {
       if (!this.#isAlive) return;
-      const message = `Claude Code could not be interrupted. ${this.#process.explain(error)}`;
-      throw new ProviderError('INTERRUPT_FAILED', message, { cause: error });
+      const why = this.#process.explain(error);
+      throw errors.INTERRUPT_FAILED.turn('Claude Code', why, { cause: error });
     }
   }
 
@@ -633,8 +633,7 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   #crash(cause: unknown): ProviderError {
-    const message = `Claude Code has ended. ${this.#process.explain(cause)}`;
-    return new ProviderError('PROCESS_CRASH', message, { cause });
+    return errors.PROCESS_CRASH.ended('Claude Code', this.#process.explain(cause), { cause });
   }
 }
 
@@ -651,11 +650,5 @@ function notStarted(
   why: string,
   cause: unknown,
 ): ProviderError {
-  const message = `Claude Code did not start in ${projectDir}. ${why}`;
-  return new ProviderError('SESSION_CREATE_FAILED', message, { cause });
-}
-
-function nothingRuns(): ProviderError {
-  const message = 'No running call can be sent to the background.';
-  return new ProviderError('TASK_NOT_FOUND', message);
+  return errors.SESSION_CREATE_FAILED.notStartedIn('Claude Code', projectDir, why, { cause });
 }

@@ -8,7 +8,7 @@ import type {
   Query,
 } from '@anthropic-ai/claude-agent-sdk';
 import type { ConfigOption, SessionNotice } from '@liminal/protocol';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 
 /**
@@ -210,8 +210,7 @@ export async function applyOption(
     else await applyThinking(query, value);
   } catch (error) {
     const why = thrownMessage(error);
-    const message = `Claude Code did not set “${id}” to “${value}”. ${why}`;
-    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+    throw errors.INVALID_OPTION.notSet('Claude Code', id, value, why, { cause: error });
   }
   return { [id]: value };
 }
@@ -272,13 +271,10 @@ function findChoice<T extends ConfigChoice>(id: ConfigId, value: string, offered
   const choice = offered.find((candidate) => candidate.value === value);
   if (choice !== undefined) return choice;
   const values = offered.map((candidate) => candidate.value).join(', ');
-  throw new ProviderError(
-    'INVALID_OPTION',
-    `“${value}” is not a value of “${id}”. Values: ${values}.`,
-  );
+  throw errors.INVALID_OPTION.value(id, value, values);
 }
 
 function unknownOption(id: string): ProviderError {
   const ids = Object.keys(defaultConfig).join(', ');
-  return new ProviderError('INVALID_OPTION', `Claude Code has no option “${id}”. Options: ${ids}.`);
+  return errors.INVALID_OPTION.option('Claude Code', id, ids);
 }

@@ -7,7 +7,7 @@ import {
   thrownMessage,
 } from '@liminal/protocol';
 import { z } from 'zod';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 
 const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | 'actions'>> = {
   connected: { state: 'connected', actions: ['reconnect', 'off'] },
@@ -40,8 +40,8 @@ export async function changeMcpServer(
     else await query.toggleMcpServer(name, action === 'on');
     return {};
   } catch (error) {
-    const message = `Claude Code could not change the MCP server “${name}”. ${thrownMessage(error)}`;
-    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+    const why = thrownMessage(error);
+    throw errors.INVALID_OPTION.mcpServer('Claude Code', name, why, { cause: error });
   }
 }
 

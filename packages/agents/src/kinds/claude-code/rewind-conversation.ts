@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
-import { cannotRewind } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 import { mainEntries, readRaw } from './raw-transcript.ts';
 
 const RewindAnswer = z.looseObject({
@@ -47,14 +47,11 @@ export async function rewindConversation(query: Query, wanted: RewindRequest): P
     if (rewound) return;
     if (left > 1 && temporaryRefusals.has(reason)) await delay(pauseMs);
     else
-      throw cannotRewind(
-        reason === 'target_not_found' ? notThere : `Claude Code reports: ${error}.`,
-      );
+      throw reason === 'target_not_found'
+        ? errors.CANNOT_REWIND.summarised()
+        : errors.CANNOT_REWIND.reported('Claude Code', `${error}.`);
   }
 }
-
-const notThere =
-  'Claude Code no longer has this message in its context: it has summarised or cleared the conversation.';
 
 interface RewindTarget {
   /** The first message to remove. */
@@ -83,8 +80,7 @@ async function findTarget({
 async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   // Claude Code supports this request, though the SDK has no method for it.
   const request: unknown = Reflect.get(query, 'request');
-  if (typeof request !== 'function')
-    throw cannotRewind('This version of the SDK does not support rewinding.');
+  if (typeof request !== 'function') throw errors.CANNOT_REWIND.unsupported();
   const asked = {
     subtype: 'rewind_conversation',
     target_message_uuid: target,
@@ -92,10 +88,10 @@ async function requestRewind(query: Query, { target, newest }: RewindTarget) {
   };
   const answer: unknown = await Promise.resolve(request.call(query, asked)).catch(
     (error: unknown) => {
-      throw cannotRewind('Claude Code did not rewind the conversation.', error);
+      throw errors.CANNOT_REWIND.notRewound({ cause: error });
     },
   );
   const parsed = RewindAnswer.safeParse(answer).data;
-  if (parsed === undefined) throw cannotRewind('Claude Code’s answer cannot be read.');
+  if (parsed === undefined) throw errors.CANNOT_REWIND.unreadable();
   return parsed.response;
 }

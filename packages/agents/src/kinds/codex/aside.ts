@@ -1,6 +1,6 @@
 import { thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
-import { notAnswered } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 import type { AppServer } from './app-server.ts';
 
 const NewestTurn = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
@@ -17,14 +17,13 @@ export async function askAside(
     NewestTurn.safeParse(await server.tryRequest('thread/turns/list', params)).data?.data ?? [];
   const expectedTurnId = turns[0]?.id;
   if (expectedTurnId === undefined) {
-    throw notAnswered('Send a message first: there is no conversation yet.');
+    throw errors.NOT_ANSWERED.noConversation();
   }
   const asked = { threadId, expectedTurnId, allowInProgressTurn: true, prompt: question };
   const answer = await server.request('thread/sample', asked).catch((error: unknown) => {
-    throw notAnswered(thrownMessage(error), error);
+    throw errors.NOT_ANSWERED.because(thrownMessage(error), { cause: error });
   });
   const text = Sample.safeParse(answer).data?.text;
-  if (text == null)
-    throw notAnswered('The model wanted to use a tool, which a side question does not allow.');
+  if (text == null) throw errors.NOT_ANSWERED.wantedTool();
   return text;
 }

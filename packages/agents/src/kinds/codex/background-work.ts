@@ -1,9 +1,9 @@
 import type { BackgroundTask } from '@liminal/protocol';
 import { thrownMessage } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import { isoNow as now } from '../../base/iso-clock.ts';
 import { isRecord } from '../../base/parse-line.ts';
 import type { SessionOutput } from '../../contract/driver.ts';
-import { ProviderError, taskNotFound } from '../../contract/errors.ts';
 import type { AppServer, OpenThread } from './app-server.ts';
 import { BackgroundCommands } from './translate/background-commands.ts';
 import { Tasks } from './translate/tasks.ts';
@@ -112,17 +112,14 @@ export class BackgroundWork {
   async stop(taskId: string): Promise<void> {
     const process = this.#commands.find(taskId);
     const turnId = this.tasks.find(taskId);
-    if (process === undefined && turnId === undefined) throw taskNotFound();
+    if (process === undefined && turnId === undefined) throw errors.TASK_NOT_FOUND.task();
     try {
       if (process === undefined) {
         await this.#server.request('turn/interrupt', { threadId: taskId, turnId });
         await this.#server.tryRequest('thread/backgroundTerminals/clean', { threadId: taskId });
       } else await this.#server.request('thread/backgroundTerminals/terminate', process);
     } catch (error) {
-      throw new ProviderError(
-        'INTERRUPT_FAILED',
-        `Codex did not stop the background task. ${thrownMessage(error)}`,
-      );
+      throw errors.INTERRUPT_FAILED.task('Codex', thrownMessage(error));
     }
   }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { AgentPool } from '../../base/agent-pool.ts';
 import { Semaphore } from '../../contract/semaphore.ts';
 import type { AgentDriver, EarlierSession, SessionOpening } from '../../contract/driver.ts';
-import { ProviderError, SessionInUseError } from '../../contract/errors.ts';
+import { errors, inUseByCodex, ProviderError } from '../../contract/errors.ts';
 import { endTree, processMark, type ProcessMark } from '../../process/index.ts';
 import type { ProjectSettings, ProjectTrust } from '../../contract/project-settings.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../../contract/provider.ts';
@@ -298,13 +298,6 @@ const rootsOf = (projectDir: string, directories: readonly string[]) => ({
 /** Codex' error if another program has the thread open. */
 const isInUse = /active writer/;
 
-/**
- * Codex 0.169 frees a thread 90 s after the last terminal that used it has ended, or later if work in the thread is
- * still running.
- */
-const inUse =
-  'Another program has this session open: a terminal with Codex, or Codex’ background service, which keeps a session for about 90 seconds after its terminal has ended. End the terminal, or wait.';
-
 /** Reads the models and modes to choose from. */
 async function offerOf(server: AppServer): Promise<Offer> {
   const [models, modes] = await Promise.all([
@@ -337,12 +330,12 @@ async function resumeOrBegin(
   } catch (error) {
     if (!(error instanceof CodexError)) throw error;
     if (isInUse.test(error.message)) {
-      throw new SessionInUseError(inUse, { cause: error });
+      throw inUseByCodex({ cause: error });
     }
     const isLost = (await earlier.hasAnswered?.()) === true;
     if (threadId === undefined && !isLost) {
-      const message = `Codex does not have the session ${sessionId}. ${thrownMessage(error)}`;
-      throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+      const why = thrownMessage(error);
+      throw errors.SESSION_NOT_FOUND.refused('Codex', sessionId, why, { cause: error });
     }
     const session = await begin();
     // Codex does not store a thread without a message.
@@ -385,4 +378,4 @@ const refusedServers = (servers: McpServers): string[] =>
     .map(([name]) => `Codex cannot use the MCP server “${name}”: it does not support SSE.`);
 
 const startError = (why: string, cause: unknown): ProviderError =>
-  new ProviderError('SESSION_CREATE_FAILED', `Codex did not start. ${why}`, { cause });
+  errors.SESSION_CREATE_FAILED.notStarted('Codex', why, { cause });

@@ -22,7 +22,7 @@ import type { SteerTarget } from '../../contract/provider.ts';
 import type { ConversationRewind } from '../../contract/provider.ts';
 import { revertThread } from './stored-threads.ts';
 import type { Ask } from '../../base/elicitations.ts';
-import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { AppServer, HostedThread, OpenThread } from './app-server.ts';
 import { askAside } from './aside.ts';
 import { BackgroundWork } from './background-work.ts';
@@ -190,7 +190,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   async send(message: string, turnId: string, blocks: readonly ContentBlock[] = []): Promise<void> {
     this.#checkAlive();
     if (this.#running !== undefined) {
-      throw new ProviderError('TURN_IN_PROGRESS', 'Codex is still answering.');
+      throw errors.TURN_IN_PROGRESS.working('Codex');
     }
     const answer = await this.#answerLocally(message, blocks);
     if (answer !== undefined) {
@@ -324,10 +324,10 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   ): Promise<void> {
     this.#checkAlive();
     const running = this.#running;
-    if (running?.turnId !== turnId || running.isBetween) throw nothingToSteer();
-    if (userCommandIn(message) !== undefined) throw nothingToSteer('A command runs between turns.');
+    if (running?.turnId !== turnId || running.isBetween) throw errors.NOTHING_TO_STEER.noTurn();
+    if (userCommandIn(message) !== undefined) throw errors.NOTHING_TO_STEER.isCommand();
     const expectedTurnId = await running.started.promise.catch(() => {
-      throw nothingToSteer();
+      throw errors.NOTHING_TO_STEER.noTurn();
     });
     const { writer } = running;
     writer.at(now());
@@ -340,7 +340,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#checkAlive();
       writer.at(now());
       writer.takeBack(messageId, 'refused');
-      throw nothingToSteer(`Codex rejected the message: ${thrownMessage(error)}`, error);
+      throw errors.NOTHING_TO_STEER.rejected('Codex', thrownMessage(error), { cause: error });
     }
   }
 
@@ -361,7 +361,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     } catch (error) {
       // If the turn has ended in the meantime, the error is expected.
       if (this.#running !== running) return;
-      throw new ProviderError('INTERRUPT_FAILED', `Codex did not stop. ${thrownMessage(error)}`);
+      throw errors.INTERRUPT_FAILED.turn('Codex', thrownMessage(error));
     } finally {
       running.started.promise.catch(() => undefined);
       if (this.#running !== running) clearTimeout(late);
@@ -689,8 +689,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   #gone(cause: Error): ProviderError {
-    const message = `Codex has ended. ${this.#server.explain(cause)}`;
-    return new ProviderError('PROCESS_CRASH', message, { cause });
+    return errors.PROCESS_CRASH.ended('Codex', this.#server.explain(cause), { cause });
   }
 }
 

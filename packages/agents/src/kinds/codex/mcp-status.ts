@@ -6,7 +6,7 @@ import {
   thrownMessage,
 } from '@liminal/protocol';
 import { z } from 'zod';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 import type { AppServer } from './app-server.ts';
 
 const Page = z.looseObject({
@@ -83,7 +83,7 @@ export async function changeMcpServer(
     const answer = await server.request('mcpServer/oauth/login', { threadId, name });
     return McpActionResult.parse({ url: SignIn.parse(answer).authorizationUrl });
   } catch (error) {
-    const message = `Codex could not change the MCP server “${name}”. ${thrownMessage(error)}`;
-    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+    const why = thrownMessage(error);
+    throw errors.INVALID_OPTION.mcpServer('Codex', name, why, { cause: error });
   }
 }

@@ -7,8 +7,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { thrownMessage } from '@liminal/protocol';
 import { parse } from 'smol-toml';
+import { errors } from '../../contract/errors.ts';
 import { isRecord } from '../../base/parse-line.ts';
-import { ProviderError } from '../../contract/errors.ts';
 
 type Table = Record<string, unknown>;
 
@@ -32,15 +32,13 @@ export async function listProfiles(env: NodeJS.ProcessEnv): Promise<string[]> {
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Table> {
   const names = await listProfiles(env);
   if (!names.includes(name)) {
-    const all = names.length === 0 ? 'There are none.' : `Its profiles are: ${names.join(', ')}.`;
-    const message = `Codex has no profile “${name}”. ${all}`;
-    throw new ProviderError('INVALID_OPTION', message);
+    const { noProfiles, profile } = errors.INVALID_OPTION;
+    throw names.length === 0 ? noProfiles(name) : profile(name, names);
   }
   try {
     return parse(await readFile(join(folderOf(env), `${name}${ending}`), 'utf8'));
   } catch (error) {
-    const message = `The profile “${name}” of Codex cannot be read. ${thrownMessage(error)}`;
-    throw new ProviderError('INVALID_OPTION', message, { cause: error });
+    throw errors.INVALID_OPTION.profileUnreadable(name, thrownMessage(error), { cause: error });
   }
 }
 

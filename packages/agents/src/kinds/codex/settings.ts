@@ -1,7 +1,7 @@
 /** The settings of a session: approval preset, model, reasoning effort, mode and speed. */
 import type { ConfigOption } from '@liminal/protocol';
 import { z } from 'zod';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 
 const Models = z.looseObject({
   data: z
@@ -252,14 +252,15 @@ export class CodexSettings {
 
   /** Throws ProviderError `INVALID_OPTION`. */
   change(id: string, value: string): void {
-    const option = this.options.find((one) => one.id === id);
+    const { options } = this;
+    const option = options.find((one) => one.id === id);
     if (option === undefined) {
-      throw new ProviderError('INVALID_OPTION', `Codex has no setting “${id}”.`);
+      const ids = options.map((one) => one.id).join(', ');
+      throw errors.INVALID_OPTION.option('Codex', id, ids);
     }
     if (!option.options.some((one) => one.value === value)) {
       const offered = option.options.map((one) => one.value).join(', ');
-      const message = `“${value}” is not a value of “${id}”. Use one of: ${offered}.`;
-      throw new ProviderError('INVALID_OPTION', message);
+      throw errors.INVALID_OPTION.value(id, value, offered);
     }
     this.#chosen[id] = value;
     this.#current[id] = value;

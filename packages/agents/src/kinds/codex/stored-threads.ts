@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { type EventDraft, thrownMessage } from '@liminal/protocol';
 import { z } from 'zod';
+import { errors } from '../../contract/errors.ts';
 import { TurnWriter } from '../../base/turn-writer.ts';
-import { cannotRewind, ProviderError, turnNotStored } from '../../contract/errors.ts';
 import type { StoredFork, StoredSession, StoredTurn } from '../../contract/provider.ts';
 import { reviewCommand } from './commands.ts';
 import { beginsWithPlan } from './plan-question.ts';
@@ -104,9 +104,6 @@ export async function readThread(
   });
 }
 
-const cleared =
-  'Codex no longer has this turn: the context was cleared when a plan was implemented.';
-
 /** Whether these are the turns of a fresh thread that was begun to implement a plan. */
 function isAfterPlan([first]: readonly ThreadTurn[]): boolean {
   const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
@@ -123,7 +120,10 @@ export async function forkThread(
   const turns = await readTurns(server, threadId);
   const place = turns.findIndex((turn) => turnIdOf(turn, threadId) === turnId);
   const last = turns[place];
-  if (last === undefined) throw turnNotStored('Codex', isAfterPlan(turns) ? cleared : undefined);
+  if (last === undefined) {
+    const { clearedForPlan, notStored } = errors.TURN_NOT_STORED;
+    throw isAfterPlan(turns) ? clearedForPlan() : notStored('Codex');
+  }
   // This config makes Codex close the fork at once; the fork gets its own config when it is opened again.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
@@ -150,10 +150,10 @@ export async function revertThread(
   if (first === undefined) return;
   // The conversation's earlier turns, which made the plan, are in another thread, so this thread cannot be rewound to
   // them.
-  if (first === turns[0] && isAfterPlan(turns)) throw cannotRewind(cleared);
+  if (first === turns[0] && isAfterPlan(turns)) throw errors.CANNOT_REWIND.afterPlan();
   const asked = { threadId, beforeTurnId: first.id };
   await server.request('thread/revert', asked).catch((error: unknown) => {
-    throw cannotRewind(`Codex says: ${thrownMessage(error)}`, error);
+    throw errors.CANNOT_REWIND.reported('Codex', thrownMessage(error), { cause: error });
   });
 }
 
@@ -164,8 +164,7 @@ async function readTurns(server: AppServer, threadId: string): Promise<ThreadTur
   do {
     const params = { threadId, cursor, limit: pageSize, sortDirection: 'asc', itemsView: 'full' };
     const answer = await server.request('thread/turns/list', params).catch((error: unknown) => {
-      const message = `Codex does not have the session ${threadId}.`;
-      throw new ProviderError('SESSION_NOT_FOUND', message, { cause: error });
+      throw errors.SESSION_NOT_FOUND.unknown('Codex', threadId, { cause: error });
     });
     const page = Turns.parse(answer);
     turns.push(...page.data.filter(({ status }) => status !== 'inProgress'));

@@ -1,4 +1,5 @@
 import type { AgentInfo, ApprovalAnswer, ContentBlock, ConfigOption } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import type { StoredFork } from '../../contract/provider.ts';
 import type {
   AgentDriver,
@@ -7,7 +8,6 @@ import type {
   SessionOutput,
 } from '../../contract/driver.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
-import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
 import { chooseScene, scenes } from './choose-scene.ts';
 import { DemoTurn } from './turn.ts';
 
@@ -80,8 +80,7 @@ class DemoSession implements AgentSession {
 
   async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     if (this.#turn && !this.#turn.hasEnded) {
-      const what = 'A turn is already running in this session. Wait for its end, or cancel it.';
-      throw new ProviderError('TURN_IN_PROGRESS', what);
+      throw errors.TURN_IN_PROGRESS.working('The demo');
     }
     this.#turn = new DemoTurn({
       turnId,
@@ -99,7 +98,7 @@ class DemoSession implements AgentSession {
     blocks: readonly ContentBlock[],
   ): Promise<void> {
     const turn = this.#turn;
-    if (turn?.turnId !== turnId || turn.hasEnded) throw nothingToSteer();
+    if (turn?.turnId !== turnId || turn.hasEnded) throw errors.NOTHING_TO_STEER.noTurn();
     turn.steer(messageId, message, blocks);
   }
 
@@ -116,7 +115,7 @@ class DemoSession implements AgentSession {
 
   async answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void> {
     if (!this.#turn) {
-      throw new ProviderError('APPROVAL_NOT_FOUND', 'This session has no open question.');
+      throw errors.APPROVAL_NOT_FOUND.over();
     }
     this.#turn.answer(approvalId, answer);
   }
@@ -151,10 +150,7 @@ function paceOption(currentValue: Pace): ConfigOption {
 function readPace(id: string, value: string): Pace {
   if (id === 'pace' && isPace(value)) return value;
   const known = Object.keys(paces).join(', ');
-  throw new ProviderError(
-    'INVALID_OPTION',
-    `The demo has no setting ${id} = "${value}". It has pace: ${known}.`,
-  );
+  throw errors.INVALID_OPTION.demo(id, value, known);
 }
 
 const isPace = (value: string): value is Pace => Object.hasOwn(paces, value);

@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalOutcome, ContentBlock, EventDraft } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import { answeredWith } from '../../base/pending-approvals.ts';
 import { TurnWriter } from '../../base/turn-writer.ts';
-import { ProviderError } from '../../contract/errors.ts';
 import { perform, type Approval, type Beat, type SceneEnd } from './perform.ts';
 import type { Scene } from './script.ts';
 
@@ -57,7 +57,7 @@ export class DemoTurn {
   /** Throws ProviderError `APPROVAL_NOT_FOUND`, `INVALID_OPTION`. */
   answer(approvalId: string, answer: ApprovalAnswer): void {
     const question = this.#question;
-    if (question?.approvalId !== approvalId) throw approvalOver(approvalId);
+    if (question?.approvalId !== approvalId) throw errors.APPROVAL_NOT_FOUND.over();
     const outcome = answeredWith(question.options, answer);
     this.#due = performance.now();
     this.#advance(outcome);
@@ -129,10 +129,3 @@ export class DemoTurn {
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };
-
-function approvalOver(approvalId: string): ProviderError {
-  return new ProviderError(
-    'APPROVAL_NOT_FOUND',
-    `The permission request "${approvalId}" is over: it was answered, or its turn has ended.`,
-  );
-}

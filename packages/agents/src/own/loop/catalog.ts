@@ -1,6 +1,6 @@
 import type { ConfigOption, Usage } from '@liminal/protocol';
 import { thrownMessage } from '@liminal/protocol';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors } from '../../contract/errors.ts';
 import type { ListedModel, ModelClient } from './model-client.ts';
 import { ModelError } from './model-error.ts';
 
@@ -79,7 +79,7 @@ export class ModelCatalog {
     const why =
       server?.problem ??
       `Name a model as SERVER:MODEL, as in ${own}:${example}, with one of these servers: ${usable}.`;
-    throw new ProviderError('INVALID_OPTION', `There is no model “${value}”. ${why}`);
+    throw errors.INVALID_OPTION.model(value, why);
   }
 
   /**

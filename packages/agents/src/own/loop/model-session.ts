@@ -10,6 +10,7 @@ import {
   type Response,
   type SessionNotice,
 } from '@liminal/protocol';
+import { errors } from '../../contract/errors.ts';
 import { commonImages, commonSounds } from '../../base/accepted-content.ts';
 import type { FairSemaphore } from '../../base/fair-semaphore.ts';
 import type { ConversationRewind } from '../../contract/provider.ts';
@@ -19,7 +20,6 @@ import { PendingApprovals } from '../../base/pending-approvals.ts';
 import { TurnWriter } from '../../base/turn-writer.ts';
 import type { AgentSession, SessionOpening, SessionOutput } from '../../contract/driver.ts';
 import type { SteerTarget } from '../../contract/provider.ts';
-import { nothingToSteer, ProviderError } from '../../contract/errors.ts';
 import type { HiddenFolders } from '../../base/hidden-folders.ts';
 import type { Tool } from '../tools/index.ts';
 import type { Folders } from '../tools/project/project-path.ts';
@@ -159,7 +159,7 @@ export class ModelSession implements AgentSession {
 
   async send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void> {
     if (this.#running || this.#isStarting) {
-      throw new ProviderError('TURN_IN_PROGRESS', 'The model is still answering.');
+      throw errors.TURN_IN_PROGRESS.working('The model');
     }
     this.#isStarting = true;
     try {
@@ -200,7 +200,7 @@ export class ModelSession implements AgentSession {
     blocks: readonly ContentBlock[],
   ): Promise<void> {
     const running = this.#running;
-    if (running?.turnId !== turnId) throw nothingToSteer();
+    if (running?.turnId !== turnId) throw errors.NOTHING_TO_STEER.noTurn();
     running.turn.steer(messageId, message, blocks);
   }
 
@@ -251,7 +251,7 @@ export class ModelSession implements AgentSession {
     past: Past,
     work: (turn: ModelTurn) => Promise<void>,
   ): RunningTurn {
-    if (!this.isAlive) throw new ProviderError('PROCESS_CRASH', 'The session has been ended.');
+    if (!this.isAlive) throw errors.PROCESS_CRASH.sessionEnded();
     const { opening, catalog, retries, maxRounds, runsScripts, scripts } = this.#options;
     const { files } = opening;
     const items = new TurnItems();
@@ -325,10 +325,8 @@ export class ModelSession implements AgentSession {
     const { title, problem } = catalog.server(name);
     const noticeText = this.#notices.all.map(({ text }) => text).join(' ');
     const why = problem ?? `${noticeText || 'Its server lists no models.'} ${byId}`;
-    const message = this.#chosen
-      ? cannotBeAsked(this.#chosen)
-      : `No model of “${title}” is available. ${why}`;
-    throw new ProviderError('SESSION_CREATE_FAILED', message);
+    const { because, noModel } = errors.SESSION_CREATE_FAILED;
+    throw this.#chosen ? because(cannotBeAsked(this.#chosen)) : noModel(title, why);
   }
 
   /** The model of the newest turn. */

@@ -1,6 +1,6 @@
 /** The settings of a model session, except for the model itself. */
 import type { ConfigOption } from '@liminal/protocol';
-import { ProviderError } from '../../contract/errors.ts';
+import { errors, ProviderError } from '../../contract/errors.ts';
 import type { Mode } from './permissions.ts';
 
 const modes = {
@@ -41,14 +41,12 @@ export const readMode = (value: string): Mode => readValue('mode', modes, value)
 export const readEffort = (value: string): Effort => readValue('effort', efforts, value);
 
 export function unknownSetting(id: string): ProviderError {
-  const message = `Unknown setting “${id}”. Known: model, mode, effort.`;
-  return new ProviderError('INVALID_OPTION', message);
+  return errors.INVALID_OPTION.modelSetting(id);
 }
 
 function readValue<T extends object>(id: string, known: T, value: string): keyof T {
   if (Object.hasOwn(known, value)) return value as keyof T;
-  const message = `Unknown ${id} “${value}”. Known: ${Object.keys(known).join(', ')}.`;
-  throw new ProviderError('INVALID_OPTION', message);
+  throw errors.INVALID_OPTION.modelValue(id, value, Object.keys(known));
 }
 
 function optionChoices(known: Record<string, { name: string; description: string }>) {

@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import { StorageError } from '../../errors.ts';
+import { errors, StorageError } from '../../errors.ts';
 
 /** Whether Redis itself refused a command, with a message that begins with `word`. */
 export function isReply(error: unknown, word = ''): boolean {
@@ -48,7 +48,5 @@ function adviceFor(message: string): string {
 /** @param trouble - Why a connection was last lost; used as the reason if `cause` is not a reply of Redis. */
 export function unavailable(cause: unknown, trouble: Error | undefined): StorageError {
   const message = String(isReply(cause) ? cause : (trouble ?? cause));
-  return new StorageError('REDIS_UNAVAILABLE', `Redis failed (${message}). ${adviceFor(message)}`, {
-    cause,
-  });
+  return errors.REDIS_UNAVAILABLE.failed(message, adviceFor(message), { cause });
 }

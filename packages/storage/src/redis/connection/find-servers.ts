@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import type { Servers } from './connections.ts';
 import { isReply, unavailable } from './failures.ts';
 import { OneRedis } from './one-redis.ts';
@@ -15,10 +15,7 @@ export async function findServers(urls: string): Promise<Servers> {
     const first = await firstThatAnswers(named);
     if (await isOfCluster(first)) return await openCluster(named, first);
     if (named.length === 1) return first;
-    throw new StorageError(
-      'REDIS_UNAVAILABLE',
-      `The Redis URL names several servers, but ${addressOf(first)} is not a node of a Redis Cluster. Name either a single Redis, or only nodes of one Redis Cluster.`,
-    );
+    throw errors.REDIS_UNAVAILABLE.severalServers(addressOf(first));
   } catch (error) {
     for (const each of named) each.close();
     throw error;
@@ -51,10 +48,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
 async function openCluster(named: OneRedis[], first: OneRedis): Promise<RedisCluster> {
   const { db, username, password, tls } = first.options;
   if (db) {
-    throw new StorageError(
-      'REDIS_UNAVAILABLE',
-      `${addressOf(first)} is a node of a Redis Cluster, which has no database ${db}: leave the number out of the URL. To keep several teams on one cluster apart, set redisPrefix.`,
-    );
+    throw errors.REDIS_UNAVAILABLE.noDatabases(addressOf(first), db);
   }
   const addresses = named.map(({ options: { host, port } }) => ({ host, port }));
   const cluster = new RedisCluster(addresses, { username, password, tls });

@@ -1,13 +1,7 @@
 import { LruMap, thrownMessage } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
-import { StorageError } from '../../errors.ts';
-import {
-  advanceRun,
-  constantsOf,
-  envelopeMismatch,
-  runEnded,
-  seqConflict,
-} from '../../log/append-rules.ts';
+import { errors } from '../../errors.ts';
+import { advanceRun, constantsOf } from '../../log/append-rules.ts';
 import type { RunConstants } from '../../log/event-rows.ts';
 import { encodeEvents } from '../../log/event-rows.ts';
 import type { Announcements } from './announcements.ts';
@@ -54,9 +48,10 @@ export class Appender {
     if (isRetry) this.#inDoubt.delete(runId);
     if (outcome === 'OK') return this.#remember(runId, batch, lastSeq + 1);
     this.forget(runId);
-    if (outcome === 'SEQ_CONFLICT') throw seqConflict(runId, events[0], lastSeq + 1);
-    if (outcome === 'RUN_ENDED') throw runEnded(runId, events[0]);
-    throw envelopeMismatch(runId, events[0]);
+    if (outcome === 'SEQ_CONFLICT')
+      throw errors.SEQ_CONFLICT.unexpected(runId, events[0], lastSeq + 1);
+    if (outcome === 'RUN_ENDED') throw errors.RUN_ENDED.ended(runId, events[0]);
+    throw errors.ENVELOPE_MISMATCH.foreign(runId, events[0]);
   }
 
   forget(runId: string): void {
@@ -79,9 +74,7 @@ export class Appender {
     } catch (cause) {
       this.forget(runId);
       this.#inDoubt.add(runId);
-      const reason = thrownMessage(cause);
-      const message = `Run ${runId} cannot be written: ${reason}`;
-      throw new StorageError('LOG_WRITE_FAILED', message, { cause });
+      throw errors.LOG_WRITE_FAILED.redis(runId, thrownMessage(cause), { cause });
     }
   }
 

@@ -1,8 +1,8 @@
 import { callKeyOf, type Grant, type Response } from '@liminal/protocol';
 import type { MemoryBlobStore } from './blob-store.ts';
 import type { MemoryEventArchive } from './event-archive.ts';
-import { StorageError } from '../../errors.ts';
-import { refuseStale, sessionDeleted } from '../../store/refuse-stale.ts';
+import { errors, StorageError } from '../../errors.ts';
+import { refuseStale } from '../../store/refuse-stale.ts';
 import {
   callItemsMax,
   type CallsWanted,
@@ -43,7 +43,8 @@ export class MemoryResponseStore implements ResponseStore {
   }
 
   async saveSession(session: SessionRecord): Promise<void> {
-    if (this.#deleted.has(session.sessionId)) throw sessionDeleted(session.sessionId);
+    if (this.#deleted.has(session.sessionId))
+      throw errors.SESSION_NOT_FOUND.deleted(session.sessionId);
     refuseStale(session, this.#sessions.get(session.sessionId));
     this.#sessions.set(session.sessionId, copy(session));
   }

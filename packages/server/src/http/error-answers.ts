@@ -1,27 +1,7 @@
 import { type ErrorBody, LiminalError, refusals, refusalStatus } from '@liminal/protocol';
 import type { RuntimeErrorCode } from '@liminal/runtime';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-
-/** The codes of errors that only the server itself makes. */
-export type ServerErrorCode =
-  | 'UNAUTHORIZED'
-  | 'HOST_NOT_ALLOWED'
-  | 'ORIGIN_NOT_ALLOWED'
-  | 'INSECURE_HOST'
-  | 'INVALID_BODY'
-  | 'INVALID_QUERY'
-  | 'INVALID_PATH'
-  | 'INVALID_JSON'
-  | 'INVALID_CURSOR'
-  | 'INVALID_REQUEST'
-  | 'REQUEST_TIMEOUT'
-  | 'HEADERS_TOO_LARGE'
-  | 'BODY_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'NOT_FOUND'
-  | 'TOO_MANY_CONNECTIONS'
-  | 'NOT_READY'
-  | 'INTERNAL';
+import { errors, type RequestError, type ServerErrorCode } from '../errors.ts';
 
 /** Error codes of agents that people can see as the result of a command (seed 000, section Provider Interface). */
 type AgentErrorCode =
@@ -46,36 +26,18 @@ refusals satisfies Record<
   number
 >;
 
-/** The codes and messages with which the server replaces Fastify's errors. */
-const frameworkCodes = new Map(
-  Object.entries<{ code: ServerErrorCode; message: string }>({
-    FST_ERR_CTP_INVALID_JSON_BODY: { code: 'INVALID_JSON', message: 'The body is not valid JSON.' },
-    FST_ERR_CTP_EMPTY_JSON_BODY: {
-      code: 'INVALID_JSON',
-      message: 'The body is empty though its content type is application/json.',
-    },
-    FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE', message: 'The body is too large.' },
-    FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-      code: 'UNSUPPORTED_MEDIA_TYPE',
-      message: 'Send JSON as application/json, and a file with its own content type.',
-    },
-    FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-      code: 'INVALID_REQUEST',
-      message: 'The length of the body differs from its Content-Length.',
-    },
-    FST_STATIC_FORBIDDEN_PATH: { code: 'NOT_FOUND', message: 'The file does not exist.' },
-    FST_ERR_BAD_URL: { code: 'INVALID_PATH', message: 'The path is not a valid URL path.' },
+/** The errors with which the server replaces Fastify's errors. */
+const errorsOfFastify: ReadonlyMap<string, () => RequestError> = new Map(
+  Object.entries({
+    FST_ERR_CTP_INVALID_JSON_BODY: errors.INVALID_JSON.invalid,
+    FST_ERR_CTP_EMPTY_JSON_BODY: errors.INVALID_JSON.empty,
+    FST_ERR_CTP_BODY_TOO_LARGE: errors.BODY_TOO_LARGE.body,
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: errors.UNSUPPORTED_MEDIA_TYPE.unknown,
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: errors.INVALID_REQUEST.length,
+    FST_STATIC_FORBIDDEN_PATH: errors.NOT_FOUND.file,
+    FST_ERR_BAD_URL: errors.INVALID_PATH.notUrl,
   }),
 );
-
-/** An error with which the server itself rejects a request. */
-export class RequestError extends LiminalError {
-  declare readonly code: ServerErrorCode;
-
-  constructor(code: ServerErrorCode, message: string) {
-    super(code, message);
-  }
-}
 
 /**
  * Returns the status and body for an error. If the error's message is meant for people, the body contains this message;
@@ -84,28 +46,23 @@ export class RequestError extends LiminalError {
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
   const status = error instanceof LiminalError ? refusalStatus(error.code) : undefined;
   if (error instanceof LiminalError && status !== undefined) {
-    return { status, body: errorBody(error.code, error.message) };
+    return { status, body: errorBody(error) };
   }
-  const known = frameworkCodes.get(codeOf(error)) ?? otherFrameworkRefusal(error);
-  if (known) return { status: refusals[known.code], body: errorBody(known.code, known.message) };
-  return {
-    status: 500,
-    body: errorBody('INTERNAL', 'The server failed to handle the request. See its log.'),
-  };
+  const own = errorOfFastify(error) ?? errors.INTERNAL.failed();
+  return { status: refusals[own.code], body: errorBody(own) };
 }
 
-/** Handles a Fastify error that has a 4xx status and is not in the table. */
-function otherFrameworkRefusal(error: unknown) {
+function errorOfFastify(error: unknown): RequestError | undefined {
+  const code = codeOf(error);
+  const make = errorsOfFastify.get(code);
+  if (make !== undefined) return make();
+  // Fastify has more errors with a status of 4xx than the table above.
   const isRefusal =
-    codeOf(error).startsWith('FST_ERR_') &&
+    code.startsWith('FST_ERR_') &&
     error instanceof Error &&
     'statusCode' in error &&
     Math.trunc(Number(error.statusCode) / 100) === 4;
-  if (!isRefusal) return undefined;
-  return {
-    code: 'INVALID_REQUEST',
-    message: 'The request is not supported.',
-  } as const;
+  return isRefusal ? errors.INVALID_REQUEST.unsupported() : undefined;
 }
 
 /**
@@ -126,7 +83,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-export function errorBody(code: string, message: string): ErrorBody {
+export function errorBody({ code, message }: LiminalError): ErrorBody {
   return { error: { code, message } };
 }
 

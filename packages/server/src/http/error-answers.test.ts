@@ -1,6 +1,6 @@
 import { LiminalError } from '@liminal/protocol';
 import { expect, test } from 'vitest';
-import { describeError } from './errors.ts';
+import { describeError } from './error-answers.ts';
 
 test.each([
   ['SESSION_NOT_FOUND', 404],
