@@ -200,7 +200,7 @@ test('a WebSocket’s ping is answered once, with the same data', async () => {
 
 test('a WebSocket whose client answers nothing is ended', async () => {
   await server.close();
-  server = await startServer({ limits: { heartbeatMs: 50 } });
+  server = await startServer({ limits: { heartbeatMs: 200 } });
   const socket = new WebSocket(address('ws'), { headers: bearer, autoPong: false });
   await once(socket, 'open');
   expect((await once(socket, 'close'))[0]).toBe(1006);
