@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { ContentBlock } from '@liminal/protocol';
-import { byPrompt, reply, text } from '@liminal/testkit';
+import { byPrompt, gate, reply, text } from '@liminal/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { length, patience, seed } from './length.ts';
@@ -18,7 +18,7 @@ test(
   async () => {
     const script = byPrompt({
       'Say xylophone.': [reply('I said xylophone.')],
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      'Talk.': [reply(text([words, gate()], { chunk: 12, delayMs: 4 }))],
     });
     const faults = await FaultServer.start({ script });
     const { requests, server } = faults;

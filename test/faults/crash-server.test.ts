@@ -10,7 +10,7 @@ const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join('
 
 const shared = shareServer(() => ({
   script: byPrompt({
-    'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+    'Talk.': [reply(text([words, gate()], { chunk: 12, delayMs: 4 }))],
     'Begin.': [held(gate(), reply('Too late.'))],
     'Go on.': [reply('Here I am.')],
   }),

@@ -46,7 +46,8 @@ test('a turn whose agent is silent for the idle limit ends with IDLE_TIMEOUT, an
 });
 
 test('an agent that takes a message and begins no turn is ended, and its next process gets the message', async () => {
-  const sessionId = await start({ idleLimitMs: 50 });
+  // Long enough for a busy machine to end the second turn within the limit.
+  const sessionId = await start({ idleLimitMs: 500 });
   const reader = await ready(sessionId);
   const send = world.agent.take.bind(world.agent);
   const given = vi.spyOn(world.agent, 'take');
@@ -77,7 +78,8 @@ test('a stop ends an agent that begins no turn, and the message waits', async ()
 });
 
 test('silence is allowed while the turn waits for a user', async () => {
-  const sessionId = await start({ idleLimitMs: 40, heartbeatMs: 15 });
+  // Long enough for a busy machine to ask within the limit; ten heartbeats last twice as long.
+  const sessionId = await start({ idleLimitMs: 500, heartbeatMs: 100 });
   const { turnId } = await world.runtime.send(sessionId, 'Hello');
   world.agent.ask(sessionId, 'p1');
   const signal = AbortSignal.timeout(20_000);

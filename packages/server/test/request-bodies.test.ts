@@ -63,11 +63,11 @@ test.each(['POST /api/blob', 'POST /api/session/import', 'POST /api/session/crea
 );
 
 test('while a body waits because the server is slow, its client is not treated as silent', async () => {
-  await start({ silenceMs: 200 });
+  await start({ silenceMs: 1_000 });
   const result = { sessionId: 's', cliType: 'demo', title: 't', runs: 0, wasThere: false };
   vi.spyOn(server.runtime, 'importSession').mockImplementation(async (file) => {
     let size = 0;
-    await delay(1_500);
+    await delay(2_500);
     for await (const { length } of file) size += length;
     expect(size).toBe(2 * MiB);
     return result;

@@ -195,7 +195,8 @@ async function openAcpConnections(): Promise<number> {
 
 describe('an ACP connection by HTTP that its client leaves', () => {
   test('the connection ends after the idle limit, but not while the client has an open request', async () => {
-    const idle = await startServer({ limits: { acpIdleMs: 50 } });
+    // Long enough to open the request on a busy machine before the connection ends.
+    const idle = await startServer({ limits: { acpIdleMs: 2_000 } });
     [server] = [idle, await server.close()];
     const kept = await openAcp(bearer);
     const stream = { ...bearer, accept: 'text/event-stream', 'acp-connection-id': kept };

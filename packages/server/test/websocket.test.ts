@@ -374,7 +374,8 @@ function heldLength(reader: SocketReader): number {
 describe('liveness', () => {
   beforeEach(async () => {
     await server.close();
-    server = await startServer({ limits: { heartbeatMs: 200 } });
+    // Long enough for a pong on a busy machine.
+    server = await startServer({ limits: { heartbeatMs: 500 } });
   });
 
   test('a ping is answered', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Messenger } from '../../src/cluster/messenger.ts';
 import { expectFourAtATime } from '../four-readers.ts';
 import { Reader } from '../reader.ts';
-import { clusterLeaseMs, startServers, type Server } from './servers.ts';
+import { clusterLeaseMs, longLease, startServers, type Server } from './servers.ts';
 
 async function newSession({ runtime }: Server, projectDir: string): Promise<string> {
   const { sessionId } = await runtime.createSession({ cliType: 'scripted', projectDir });
@@ -15,7 +15,11 @@ async function newSession({ runtime }: Server, projectDir: string): Promise<stri
 
 test('INV-7: a session created on one server gets a message on a second and has a reader on a third', async () => {
   const servers = await startServers();
-  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const [a, b, c] = [
+    await servers.start(longLease),
+    await servers.start(longLease),
+    await servers.start(longLease),
+  ];
   const sessionId = await newSession(a, servers.projectDir);
   const reader = new Reader(c.runtime, sessionId, { deltas: true });
   await reader.untilType('session:info');
@@ -40,7 +44,7 @@ test('INV-7: a session created on one server gets a message on a second and has 
 
 test('steering and reordering the queue work once, through any server', async () => {
   const servers = await startServers();
-  const [a, b] = [await servers.start(), await servers.start()];
+  const [a, b] = [await servers.start(longLease), await servers.start(longLease)];
   const sessionId = await newSession(a, servers.projectDir);
   const reader = await new Reader(b.runtime, sessionId).untilType('session:info');
   const { turnId } = await b.runtime.send(sessionId, 'Go.');
@@ -85,9 +89,7 @@ test('a stop on any server pauses the queue on all servers, also after the owner
   await reader.until(() => shown().join() === 'true,A word. One.');
   a.kill();
   // The session has no owner.
-  await expect
-    .poll(async () => b.runtime.cancel(sessionId), { timeout: 10 * clusterLeaseMs })
-    .toBeUndefined();
+  await expect.poll(async () => b.runtime.cancel(sessionId)).toBeUndefined();
   expect((await b.runtime.info(sessionId)).session.queuePaused).toBe(true);
   expect(b.agent.received).toEqual([]);
 
@@ -115,7 +117,7 @@ test('MCP servers added on any server reach the owner, whose agent gets them at 
 
 test('a notification on any server ends the turn on its owner, also by the agent’s own ids', async () => {
   const servers = await startServers();
-  const [a, b] = [await servers.start(), await servers.start()];
+  const [a, b] = [await servers.start(longLease), await servers.start(longLease)];
   const sessionId = await newSession(a, servers.projectDir);
   a.agent.update(sessionId, { agentSessionId: 'thread' });
   const { turnId } = await b.runtime.send(sessionId, 'Hello');
@@ -340,7 +342,7 @@ test('INV-2: the end of a lost turn is posted, even if the board was unreachable
   a.kill();
   const mend = b.cutBoard();
   const isOver = async () => (await servers.store.getResponse(turnId))?.status;
-  await expect.poll(isOver, { timeout: 10 * clusterLeaseMs }).toBe('error');
+  await expect.poll(isOver).toBe('error');
   await expect.poll(() => b.warnings.join()).toContain('The board is away.');
   expect(await posted()).toMatchObject({ runId: turnId });
   mend();
@@ -577,7 +579,7 @@ test('INV-8: a server that cannot renew its leases keeps its agent until another
   expect(a.agentsEndAt).toBeGreaterThan(0);
   const reconnect = a.isolate();
   // Wait for several lifetimes of a lease, in which no other server takes the session, as if Redis were down for all.
-  await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(20);
+  await expect.poll(() => a.renewals, { timeout: 60_000 }).toBeGreaterThan(20);
   expect(a.agent.alive.has(sessionId)).toBe(true);
   const last = a.agentsEndAt ?? 0;
   await expect.poll(() => a.agentsEndAt).toBeGreaterThan(last);
@@ -625,7 +627,7 @@ test('INV-1: a former owner that comes back late cannot begin a run, and cannot 
   mendLog();
   // Long enough for the log to be tried again.
   const { renewals } = a;
-  await expect.poll(() => a.renewals, { timeout: 10_000 }).toBeGreaterThan(renewals + 12);
+  await expect.poll(() => a.renewals, { timeout: 60_000 }).toBeGreaterThan(renewals + 12);
   rejoin();
   await expect.poll(() => a.agent.alive.has(sessionId)).toBe(false);
 

@@ -2,7 +2,7 @@ import { createModelDrivers } from '@liminal/agents/models';
 import { calls, loudEcho, repliesWith, ScriptedClient } from '@liminal/agents/testing';
 import { expect, test } from 'vitest';
 import { Reader } from '../reader.ts';
-import { startServers } from './servers.ts';
+import { longLease, startServers } from './servers.ts';
 
 const approvals = (reader: Reader) =>
   [...reader.items.values()].filter((item) => item.type === 'approval');
@@ -15,7 +15,10 @@ test('a project’s grants are listed and removed on every server, whichever own
     createModelDrivers({ servers: model, tools: [loudEcho] }),
   );
   const { projectDir } = servers;
-  const [a, b] = [(await servers.start()).runtime, (await servers.start()).runtime];
+  const [a, b] = [
+    (await servers.start(longLease)).runtime,
+    (await servers.start(longLease)).runtime,
+  ];
   const { sessionId: onA } = await a.createSession({ cliType: 'openai', projectDir });
   const { sessionId: onB } = await b.createSession({ cliType: 'openai', projectDir });
 

@@ -1,8 +1,9 @@
 /** Archiving, pinning and deleting sessions, on several servers. */
 import type { SessionSummary } from '@liminal/protocol';
 import { onTestFinished, expect, test } from 'vitest';
+import type { RuntimeSettings } from '../../src/index.ts';
 import { Reader } from '../reader.ts';
-import { startServers, type Server } from './servers.ts';
+import { longLease, startServers, type Server } from './servers.ts';
 
 interface ListReader {
   /** The sessions in a reader's list. */
@@ -22,9 +23,10 @@ function readList({ runtime }: Server): ListReader {
   return { sessions, removed };
 }
 
-async function startThree() {
+async function startThree(settings: Partial<RuntimeSettings> = {}) {
   const servers = await startServers();
-  const [a, b, c] = [await servers.start(), await servers.start(), await servers.start()];
+  const start = async () => servers.start(settings);
+  const [a, b, c] = [await start(), await start(), await start()];
   const { sessionId } = await a.runtime.createSession({
     cliType: 'scripted',
     projectDir: servers.projectDir,
@@ -35,7 +37,7 @@ async function startThree() {
 const notFound = { code: 'SESSION_NOT_FOUND' };
 
 test('archiving and pinning on one server is shown on every server, with and without an owner', async () => {
-  const { a, b, c, sessionId } = await startThree();
+  const { a, b, c, sessionId } = await startThree(longLease);
   const lists = [a, b, c].map(readList);
   const marks = () =>
     lists.map(({ sessions }) => {
@@ -54,7 +56,7 @@ test('archiving and pinning on one server is shown on every server, with and wit
 });
 
 test('a session that one server deletes ends on the server that owns it, and disappears on every server', async () => {
-  const { servers, a, b, c, sessionId } = await startThree();
+  const { servers, a, b, c, sessionId } = await startThree(longLease);
   const lists = [a, b, c].map(readList);
   const readers = [a, b, c].map(({ runtime }) => new Reader(runtime, sessionId));
   const { turnId } = await b.runtime.send(sessionId, 'Work');

@@ -203,7 +203,7 @@ test('a ping of a WebSocket is answered once, with the same data', async () => {
 
 test('if the client of a WebSocket answers nothing, the WebSocket is ended', async () => {
   await server.close();
-  server = await startServer({ limits: { heartbeatMs: 50 } });
+  server = await startServer({ limits: { heartbeatMs: 200 } });
   const socket = new WebSocket(address('ws'), { headers: bearer, autoPong: false });
   await once(socket, 'open');
   expect((await once(socket, 'close'))[0]).toBe(1006);
