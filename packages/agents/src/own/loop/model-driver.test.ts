@@ -120,6 +120,7 @@ test('after a rewind, the next message continues the remaining conversation and 
   const first = await runTurn(provider, watch, 'A');
   const second = await runTurn(provider, watch, 'B');
   expect([first, second].map(({ usage }) => usage?.costUsd)).toEqual([10, 20]);
+  expect(first.trigger).toBe('user');
   const rewind: ConversationRewind = {
     turnIds: [second.turnId],
     remaining: { runs: async () => [first] },
@@ -332,6 +333,12 @@ test('a session that is opened again has its settings, even if its model is gone
       ?.configOptions?.map(({ currentValue }) => currentValue),
   );
   expect(values).toEqual(['gone:one', 'edits', 'default']);
+  expect(watch.updates.flatMap(({ notices }) => notices ?? [])).toContainEqual({
+    level: 'warning',
+    text: '“one” of “gone” is not available. The model server “gone” is no longer configured. Or choose another model.',
+  });
+  await provider.setConfigOption?.('s', 'model', 'here:one');
+  expect(watch.updates.findLast(({ notices }) => notices)?.notices).toEqual([]);
   expect(watch.events).toEqual([]);
 });
 
