@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byPrompt, postgresRows, reply, testRedis, text } from '@liminal/testkit';
+import { byPrompt, gate, postgresRows, reply, testRedis, text } from '@liminal/testkit';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
@@ -10,7 +10,7 @@ const secret = 'xylophone';
 const words = Array.from({ length: 400 }, (_, index) => `${secret}${index}`).join(' ');
 
 test('INV-8 if one server deletes a session while another server runs it, its data disappears for everyone: from PostgreSQL at once, from Redis within a minute', async () => {
-  const script = byPrompt({ 'Talk.': [reply(text(words, { chunk: 12, delayMs: 10 }))] });
+  const script = byPrompt({ 'Talk.': [reply(text([words, gate()], { chunk: 12, delayMs: 10 }))] });
   const shared = await testRedis();
   let prefix = '';
   const redis = { ...shared, newPrefix: () => (prefix = shared.newPrefix()) };

@@ -1,4 +1,4 @@
-import { byPrompt, reply, type TestRedis, testRedis, text, toolUse } from '@liminal/testkit';
+import { byPrompt, gate, reply, type TestRedis, testRedis, text, toolUse } from '@liminal/testkit';
 import { atLength } from '@liminal/testkit/at-length';
 import { expect, test } from 'vitest';
 import { Cluster } from './cluster.ts';
@@ -40,13 +40,16 @@ const kinds: Kind[] = [
 test.each(atLength ? kinds : kinds.slice(0, 1))(
   'INV-7 a session created on one server gets a message on a second server, and a permission on a third server that watches it; INV-2 INV-8 if the session’s server is killed during a turn, readers get the end of the lost turn in time, the next message on another server works, and no process is left: on $redis',
   async ({ start, check }) => {
+    const rest = gate();
     const script = byPrompt({
-      'Talk.': [reply(text(words, { chunk: 12, delayMs: 4 }))],
+      'Talk.': [
+        reply(text([words.slice(0, 1_500), rest, words.slice(1_500)], { chunk: 12, delayMs: 4 })),
+      ],
       'Write it.': [
         reply(toolUse('Bash', { command: 'echo fresh > new.txt' }, { id: 'toolu_bash' })),
         reply('It is written.'),
       ],
-      'Talk slowly.': [reply(text(words, { chunk: 12, delayMs: 20 }))],
+      'Talk slowly.': [reply(text([words, gate()], { chunk: 12, delayMs: 20 }))],
       'Go on.': [reply('Here I am.')],
     });
     const cluster = await Cluster.start({ servers: 3, script, ...(await start()) });
@@ -58,6 +61,7 @@ test.each(atLength ? kinds : kinds.slice(0, 1))(
     expect(await a!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
     expect(await b!.requests.status(sessionId)).toMatchObject({ state: 'running', isAlive: true });
     const run = c!.client.run(turnId);
+    rest.open();
     expect(await reader.ended(turnId)).toMatchObject({ status: 'complete' });
     expect(reader.agentText(turnId)).toBe(words);
     await expect.poll(() => run.getSnapshot().phase).toBe('ended');

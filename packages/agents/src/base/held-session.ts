@@ -18,7 +18,7 @@ import { errors, type OptionalMethod, ProviderError } from '../contract/errors.t
 import type { SessionUpdate } from '../contract/provider.ts';
 import { Semaphore } from '../contract/semaphore.ts';
 import { onlyText } from './accepted-content.ts';
-import { LruMap } from './lru-map.ts';
+import { LruMap } from '@liminal/protocol';
 
 /**
  * How many ended sessions are remembered; to open an older session again, the caller must pass the session's folder and
