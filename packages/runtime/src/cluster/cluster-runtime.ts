@@ -297,7 +297,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
           ...(await this.#storeBlocks(extras)),
         }),
       editQueued: async (sessionId, turnId, message, extras = {}) =>
-        commands.editQueued(sessionId, turnId, message, await this.#storeBlocks(extras)),
+        commands.editQueued(sessionId, turnId, message, {
+          ...extras,
+          ...(await this.#storeBlocks(extras)),
+        }),
       notify: async (name, which) => commands.notify(await this.#own.sessions.idOf(name), which),
       fork: async (sessionId, { turnId, sessionId: forkId = randomUUID() } = {}) => {
         await commands.fork(sessionId, { turnId, sessionId: forkId });

@@ -72,6 +72,24 @@ test('steering and reordering the queue work once, through any server', async ()
   ]);
 });
 
+test('SAFE: a message that is edited through another server is a command only if its sender requests a command', async () => {
+  const servers = await startServers();
+  const [a, b] = [await servers.start(longLease), await servers.start(longLease)];
+  const sessionId = await newSession(a, servers.projectDir);
+  await b.runtime.send(sessionId, 'Go.');
+  const [first, second] = [
+    await b.runtime.send(sessionId, 'one'),
+    await b.runtime.send(sessionId, 'two'),
+  ];
+  await b.runtime.editQueued(sessionId, first.turnId, '!ls', { runCommand: true });
+  await b.runtime.editQueued(sessionId, second.turnId, '!rm -rf .');
+  for (const count of [2, 3]) {
+    a.agent.finish(sessionId);
+    await expect.poll(() => a.agent.received.length).toBe(count);
+  }
+  expect(a.agent.received).toEqual(['Go.', '!ls', ' !rm -rf .']);
+});
+
 test('a stop on any server pauses the queue on all servers, also after the owner’s death, until one of them resumes it', async () => {
   const servers = await startServers();
   const [a, b] = [await servers.start(), await servers.start()];
