@@ -162,7 +162,7 @@ export const secretRules: readonly SecretRule[] = [
 /** The rule for known secrets. It has no pattern. */
 export const knownSecretRule = {
   id: 'known',
-  what: 'the exporting server’s own token and passwords, and the values of its environment and configuration whose names mark secrets',
+  what: 'the exporting server’s own token and passwords, and values of its environment and configuration whose names show that they are secret',
 } as const;
 
 /** Whether a field with this name has a secret as its value. */
