@@ -5,11 +5,11 @@ import type { AcceptedContent, ContentBlock } from '@liminal/protocol';
 type Resource = Extract<ContentBlock, { type: 'resource' }>['resource'];
 type ResourceLink = Extract<ContentBlock, { type: 'resource_link' }>;
 
-/** For agents that accept only text. Links need no entry: they are sent as text. */
+/** The content types for an agent that accepts only text. Links need no entry, because they are sent as text. */
 export const onlyText: AcceptedContent = { image: [], audio: [], resource: [] };
 /** The image types that language models read. */
 export const commonImages = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-/** Formats of the audio types that language models accept, by each MIME type that browsers use for them. */
+/** The format of each audio type that language models accept. Browsers use several MIME types for one format. */
 export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/wav': 'wav',
   'audio/x-wav': 'wav',
@@ -18,7 +18,7 @@ export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/mp3': 'mp3',
 };
 
-/** Appends paragraphs to a message's text; empty parts are left out. */
+/** Appends paragraphs to a message's text, and leaves out empty paragraphs. */
 export const joinWords = (text: string, more: readonly string[]): string =>
   [text, ...more].filter((part) => part !== '').join('\n\n');
 

@@ -8,14 +8,14 @@ export interface PooledProcess {
   end(isWarned?: boolean): Promise<void>;
 }
 
-/** A start of the shared process. */
+/** An attempt to start the shared process. */
 interface Start<P> {
   started: Promise<P>;
   abort: AbortController;
   waiting: number;
 }
 
-/** The running processes of one agent. A process ends when its last user leaves. */
+/** The running processes of one agent. A process ends when no caller uses the process any more. */
 export class AgentPool<P extends PooledProcess> {
   readonly #start: (cwd: string, signal: AbortSignal) => Promise<P>;
   readonly #isShared: boolean;
@@ -88,7 +88,10 @@ export class AgentPool<P extends PooledProcess> {
     return { started: this.#start(cwd, abort.signal), abort, waiting: 0 };
   }
 
-  /** Waits for the process of a start. The start is aborted when its last waiting user leaves. */
+  /**
+   * Waits until an attempt has started the process. If no caller waits for the attempt any more, the attempt is
+   * aborted.
+   */
   async #join(start: Start<P>, signal: AbortSignal): Promise<P> {
     signal.throwIfAborted();
     const left = Promise.withResolvers<never>();

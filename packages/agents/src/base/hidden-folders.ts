@@ -14,7 +14,7 @@ const batch = 100;
 export class HiddenFolders {
   readonly #folders: readonly string[];
   readonly #real = new Map<string, string>();
-  /** The files with several names that the last scan found in the folders. */
+  /** The files with more than one name (hard links) that the last scan found in the folders. */
   #files: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
   /** When the last scan began, in ms since 1970. */
   #lookedAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool';
 
-/** Length (characters) from which parsing a line would delay all other work. */
+/** The length, in characters, from which parsing a line would delay all other work. */
 export const largeLine = 1024 * 1024;
 /** How long the idle thread lives, in ms. */
 const idleMs = 10_000;

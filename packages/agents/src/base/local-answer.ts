@@ -1,4 +1,4 @@
-/** Messages that Liminal answers itself, without sending them to the agent. */
+/** Answers messages without sending the messages to the agent. */
 import type { EventDraft } from '@liminal/protocol';
 import { isoNow as now } from './iso-clock.ts';
 import { type TurnStart, TurnWriter } from './turn-writer.ts';

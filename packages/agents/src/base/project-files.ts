@@ -59,7 +59,7 @@ export class ProjectReading {
   #filesLeft = maxFiles;
   #bytesLeft = maxRead;
 
-  /** The existing files at these paths, each once. Files beyond the limit have no text. */
+  /** Reads the existing files at these paths, each file once. Files beyond the limit have no text. */
   async readAll(paths: readonly string[]): Promise<FoundFile[]> {
     const all = [...new Set(paths)];
     const read: FoundFile[] = [];
@@ -187,7 +187,7 @@ function listed(paths: readonly string[]): string {
   return others > 0 ? `${named}, and ${others} more` : named;
 }
 
-/** The text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
+/** Returns the text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
 function readableText(text: string | undefined): string {
   if (text === undefined) return '(This file cannot be shown as text.)';
   try {

@@ -85,8 +85,8 @@ export class SessionFeed implements SessionOutput {
 interface Subscriber<T> {
   callback: (value: T) => void;
   /**
-   * False once the subscriber is removed: it then gets nothing more, not even the value that is being sent at that
-   * moment.
+   * False once the subscriber is removed: the subscriber then receives nothing more, not even the value that is being
+   * sent at that moment.
    */
   isSubscribed: boolean;
 }
@@ -121,8 +121,7 @@ class Channel<T> {
   }
 
   /**
-   * Returns a function that sends to the listeners of this moment, except listeners that have been removed in the
-   * meantime.
+   * Returns a function that sends a value to the present listeners, except listeners that have been removed by then.
    */
   currentSender(): (value: T) => void {
     const present = this.#subscribers;

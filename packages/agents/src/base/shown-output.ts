@@ -1,8 +1,8 @@
 import { headOf, tailOf } from '@liminal/protocol';
 
 /**
- * How many characters of a program's output people see: `head` as they arrive, and `tail` at the end if the output is
- * longer than both.
+ * How many characters of a program's output people see: the first `head` characters as they arrive and, if the output
+ * is longer than `head` and `tail` together, also the last `tail` characters, at the end.
  */
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 

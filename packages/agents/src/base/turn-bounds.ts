@@ -1,4 +1,4 @@
-/** Bounds the size of one turn's items, each and all together. */
+/** Limits the size of each item of a turn, and of all items together. */
 import {
   cutText,
   type EventPayload,
@@ -17,7 +17,7 @@ const longText = 64 * 1024;
 /** The size of an event without its content. */
 const eventItself = 500;
 
-/** Tracks how much room a turn has left. */
+/** Tracks how much more a turn may contain. */
 export class TurnBounds {
   /** Characters of each open item's text. */
   readonly #texts = new Map<string, number>();
@@ -28,19 +28,21 @@ export class TurnBounds {
     return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
-  /** Cuts a value that is written whole. */
+  /** Shortens a value that is written as a whole, if the value is too large. */
   fit<T extends object>(value: T): T {
     return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
-  /** Counts text that is appended to an item. Returns the part that still fits; empty once the item was cut. */
+  /**
+   * Counts text that is appended to an item. Returns the part that still fits; '' once the item has reached its limit.
+   */
   more(itemId: string, text: string): string {
     const before = this.#texts.get(itemId) ?? 0;
     if (before > maxItemSize) return '';
     this.#texts.set(itemId, before + text.length);
     const room = maxItemSize - before;
     const fitting = text.length <= room ? text : cutText(text, room);
-    // Appended text arrives in many small pieces that are joined to few events.
+    // Appended text arrives in many small pieces that are later joined to few events.
     this.#size += fitting.length;
     return fitting;
   }
@@ -56,7 +58,7 @@ export class TurnBounds {
     this.#size += eventItself + sizeOf(payload, 2 * maxItemSize);
   }
 
-  /** Counts a change of an item's fields, because subscribers get the whole item again. */
+  /** Counts a change of an item's fields, because subscribers then receive the whole item again. */
   countAgain(itemId: string): void {
     const text = this.#texts.get(itemId) ?? 0;
     if (text > longText) this.#size += text;

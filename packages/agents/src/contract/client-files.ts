@@ -12,8 +12,8 @@ export interface TextPart {
  */
 export interface ClientFiles {
   /**
-   * Returns the text as a client has it; undefined if no client returns a text, so that the caller reads the disk.
-   * Never rejects.
+   * Returns the text that a client has open; undefined if no client returns a text. The caller then reads the file from
+   * the disk.
    */
   read(path: string, part?: TextPart): Promise<string | undefined>;
   /**

@@ -104,9 +104,12 @@ export interface AgentSession<Memory = unknown> {
    * ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
-  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; the turn ends as cancelled. `INTERRUPT_FAILED`. */
   cancel(): Promise<void>;
-  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
+  /**
+   * Ends the agent and all processes that the agent started; a running turn first ends as cancelled. May be called
+   * twice.
+   */
   close(): Promise<void>;
 
   /**
@@ -181,6 +184,6 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
   describe(): Promise<AgentInfo>;
   /** Returns the folder of a session in the agent's own store, to open the session by its id alone. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;
-  /** Releases what the driver holds besides its sessions, which are closed at the same time. */
+  /** Releases the driver's resources, except its sessions. The sessions are closed at the same time. */
   close?(): Promise<void>;
 }

@@ -216,9 +216,12 @@ export interface CliProvider extends AgentCapabilities {
     message: string,
     options?: { turnId?: string; blocks?: readonly ContentBlock[] },
   ): Promise<SendMessageResult>;
-  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; the turn ends as cancelled. `INTERRUPT_FAILED`. */
   cancelTurn(sessionId: string): Promise<void>;
-  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
+  /**
+   * Ends the agent and all processes that the agent started; a running turn first ends as cancelled. May be called
+   * twice.
+   */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
   /** The agent's own id for the running turn, if the agent has one. */
@@ -236,7 +239,7 @@ export interface CliProvider extends AgentCapabilities {
 
   /** Whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** Ends all sessions of this agent and releases everything else that the provider holds. */
+  /** Ends all sessions of this agent and releases the provider's other resources. */
   close(): Promise<void>;
 
   /** Optional methods, besides those of `AgentCapabilities`. */

@@ -259,7 +259,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#settings.applyUpdate(update);
       this.#translator.read(update, now());
     } catch (error) {
-      // A bug of Liminal's in reading one update must not end the session.
+      // A bug in Liminal's reading of one update must not end the session.
       process.emitWarning(asError(error));
     }
     this.#turns.onActivity();

@@ -94,7 +94,7 @@ export function findChoice(
   throw errors.INVALID_OPTION.value(id, value, values);
 }
 
-/** The first names, and how many more there are: an agent may have hundreds of models. */
+/** Returns the first names and the number of the others, because an agent may have hundreds of models. */
 function listed(names: readonly string[]): string {
   const more = names.length - maxListed;
   const shown = names.slice(0, maxListed).join(', ');

@@ -28,7 +28,7 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
-  /** Of a cancelled turn: resolves when all programs that the turn started in Liminal's terminals have ended. */
+  /** Set for a cancelled turn: resolves when all programs that the turn started in Liminal's terminals have ended. */
   stopped?: Promise<void>;
   /** Whether the prompt's turn was ended before the agent answered; the answer is then ignored. */
   isOver: boolean;

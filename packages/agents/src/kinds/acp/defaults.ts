@@ -1,7 +1,7 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { describeError } from './errors.ts';
 
-/** Settings for new sessions: a mode, under whatever id the agent offers it, and other settings by id. */
+/** Settings for new sessions: a mode, which each agent may offer under an id of its own, and other settings by id. */
 export interface Defaults {
   mode?: string;
   config?: Record<string, string>;

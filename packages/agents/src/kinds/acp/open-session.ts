@@ -121,8 +121,8 @@ async function reopen(
 
 /**
  * Whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the session
- * open: people can mend both. The result is also false if the agent has never answered in the session: then nothing
- * needs a replacement.
+ * open: people can correct both. Also false if the agent has never answered in the session, because such a session has
+ * no content to replace.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -137,8 +137,8 @@ async function isLostForGood(
 }
 
 /**
- * Whether an error counts as “session not found”. Few agents report “session not found”, so every refusal counts if
- * Liminal does not know the agent's session id.
+ * Returns whether an error counts as “session not found”. Few agents report “session not found”, so every refusal
+ * counts if Liminal does not know the agent's session id.
  */
 function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   const code = readRpcError(error)?.code;
@@ -163,7 +163,7 @@ async function requestNewSession(
   });
 }
 
-/** Opens a session by `session/load` with a replay if `replayed` is given, else by `session/resume`. */
+/** Opens a session: by `session/load` with a replay if `replayed` is given, otherwise by `session/resume`. */
 async function resume(
   opening: Opening,
   agent: AcpAgent,

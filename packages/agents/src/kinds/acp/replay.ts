@@ -1,7 +1,7 @@
 import { isConversation } from './translate/conversation.ts';
 import { updateType } from './translate/fields.ts';
 
-/** How a session was opened: as a new session (`begun`), with a replay (`loaded`), or without (`resumed`). */
+/** How a session was opened: as a new session (`begun`), with a replay (`loaded`), or without a replay (`resumed`). */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
 /**

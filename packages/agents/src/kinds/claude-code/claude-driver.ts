@@ -95,8 +95,8 @@ export class ClaudeDriver implements AgentDriver<Config> {
         { ...options, program: installed.path, notices: [...options.notices, notice] },
         signal,
       );
-      // Claude Code as installed with Liminal did start under the same conditions, so the user's own Claude Code is at
-      // fault.
+      // The Claude Code that is installed with Liminal has started under the same conditions, so the user's own Claude
+      // Code is the cause of the failure.
       await noteFailure(used, thrownMessage(error));
       return session;
     }

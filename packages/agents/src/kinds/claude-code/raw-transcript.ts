@@ -248,8 +248,8 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without children belongs to the conversation although it is not an ancestor of its end: the result
- * of a parallel call, a note, or a command's output.
+ * Whether an entry without children belongs to the conversation although the entry is not an ancestor of the
+ * conversation's last entry: the result of a parallel call, a note, or a command's output.
  */
 function isBeside(
   entry: RawEntry,

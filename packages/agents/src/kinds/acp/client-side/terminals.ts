@@ -25,7 +25,7 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
-  /** The agent type in the programs' mark, under which the programs are counted as processes of the agent. */
+  /** The agent type, which is part of the programs' mark: the programs count as processes of this agent type. */
   cliType: string;
   projectDir: string;
   /** Makes a program's environment from its own variables and its mark. */
@@ -33,7 +33,7 @@ export interface TerminalsOptions {
   events: TerminalEvents;
   /** The running turn's id, if any, and whether the agent still works on a prompt that was cancelled. */
   turn: () => { id: string | undefined; isCancelled: boolean };
-  /** Our clients' terminals, which are preferred. */
+  /** Our clients' terminals, which are used first. */
   clients?: ClientTerminals | undefined;
 }
 

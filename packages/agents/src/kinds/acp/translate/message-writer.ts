@@ -8,13 +8,13 @@ import { readBlock } from './content.ts';
  */
 const maxBlocks = 50;
 
-/** The speaker: the agent to the user, its thoughts, or the user. */
+/** The speaker of a message: the agent (`thought` for its thoughts) or the user. */
 export type Speaker = 'agent' | 'thought' | 'user';
 
-/** The message that a chunk belongs to, as far as the agent reports it. */
+/** The ids of the message that a chunk belongs to, if the agent reports them. */
 export interface MessageRef {
   messageId?: string | undefined;
-  /** If a subagent speaks, the call that began the subagent. */
+  /** The call that began the subagent, if a subagent speaks. */
   parentCallId?: string | undefined;
 }
 

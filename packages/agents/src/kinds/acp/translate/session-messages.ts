@@ -9,7 +9,7 @@ const message = {
   messageId: z.string(),
   senderSessionId: z.string(),
   recipientSessionId: z.string(),
-  /** In a chunk one block; in a whole message all its blocks. */
+  /** The content: one block in a chunk, all blocks in a whole message. */
   content: z.unknown(),
 };
 

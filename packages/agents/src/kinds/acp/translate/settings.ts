@@ -28,9 +28,9 @@ const choice = {
   description: z.string(),
   /** Only a group of choices has `options`. */
   options: z.array(z.unknown()),
-  /** Only in a mode. */
+  /** Only a mode has an `id`. */
   id: z.string(),
-  /** Only in a model. */
+  /** Only a model has a `modelId`. */
   modelId: z.string(),
 };
 

@@ -164,7 +164,7 @@ export class ToolCall {
     return { asked, ...(Object.keys(earlier).length > 0 && { earlier }) };
   }
 
-  /** Ends the call. If the call has no output, `reason` is shown as the output. */
+  /** Ends the call. If the call has no output, the output is `reason`. */
   end(success: boolean, reason = ''): void {
     const raw = this.#unread.take();
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
@@ -307,7 +307,7 @@ export function unknownFields(request: unknown): unknown {
   return Object.keys(odd).length === 0 ? undefined : odd;
 }
 
-/** Returns the fields of a request that describe its call. */
+/** Returns those fields of a request that describe the request's call. */
 function shownFieldsOf(request: unknown): ShownFields & { name?: string } {
   const { name, title, kind, locations, rawInput, content = [] } = readCall(request).fields;
   const places = readLocations(locations ?? []).locations;

@@ -5,7 +5,7 @@ import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
- * The output of one tool call. Each update has the whole output, so only the added part is appended. If the earlier
+ * The output of one tool call. Each update contains the whole output, so only the new part is appended. If the earlier
  * part has changed, the output begins again as a new item.
  */
 export class ToolOutput {
@@ -75,7 +75,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** Ends the output. If the call has no output, `reason` is shown as the output. */
+  /** Ends the output. If the call has no output, the output is `reason`. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;

@@ -225,7 +225,7 @@ export class AcpTurn {
     this.#writer.closeApproval(approvalId, outcome);
   }
 
-  /** Ends the turn by the answer to its prompt; returns the same as `end`. */
+  /** Ends the turn by the answer to its prompt; returns the same values as `end`. */
   finish(response: unknown): unknown[] {
     const outcome = readOutcome(response);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
@@ -253,15 +253,16 @@ export class AcpTurn {
     source: Source,
     parentCallId: string | undefined,
   ): void {
-    // An ended call no longer changes: keep the update as it is.
+    // An ended call no longer changes: keep the update unchanged.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isStateChange(callId, update)) this.#close();
     this.calls.read(update, source, parentCallId);
   }
 
   /**
-   * Stores the values that no item has taken: with the interrupted message if there is one, otherwise in an item of
-   * their own if any of them belongs to the conversation. Returns the values that are not stored.
+   * Stores the values that no item has taken: with the interrupted message if the turn has one. Without an interrupted
+   * message, the values get an item of their own if at least one value belongs to the conversation. Returns the values
+   * that are not stored.
    */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
