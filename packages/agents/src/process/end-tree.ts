@@ -26,7 +26,7 @@ export interface EndOptions {
 export interface Ended {
   /** The number of processes that were ended. */
   ended: number;
-  /** The pids of processes that did not end within 10 s of SIGKILL, because they hang in the kernel. */
+  /** The pids of processes that did not end within 10 s of SIGKILL, because the processes hang in the kernel. */
   left: number[];
 }
 
@@ -110,7 +110,7 @@ function signal(one: Process, name: NodeJS.Signals): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // The process has just ended, or belongs to another user; the next round finds out.
+    // The process has just ended, or belongs to another user; the next round shows which is true.
   }
 }
 

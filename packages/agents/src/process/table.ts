@@ -54,8 +54,8 @@ export function isRunning(known: Process): boolean {
 }
 
 /**
- * Returns the fields of a process's `stat` file that follow the program's name, beginning with the state. The name
- * itself may contain spaces and brackets.
+ * Returns those fields of a process's `stat` file that follow the program's name; the first of them is the state. The
+ * name itself may contain spaces and brackets.
  */
 function statFields(pid: number): string[] | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);

@@ -62,8 +62,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     /**
-     * Returns the shared session, after its turns have ended. `watch` gets the session's further events, `told` has all
-     * earlier ones.
+     * Returns the shared session, after its turns have ended. `watch` gets the session's further events, and `told` has
+     * all earlier events.
      */
     const shared = async () => {
       if (!first || !provider.isAlive(first.sessionId)) first = await openSession(subject);

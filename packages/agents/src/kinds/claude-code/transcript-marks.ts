@@ -100,8 +100,8 @@ function parseLine(text: string): TranscriptLine | undefined {
 }
 
 /**
- * Finds a session's file by its name in all project folders, because Claude Code derives the folders' names in its own
- * way. If several folders have such a file, returns the file of this project.
+ * Finds a session's file by the file's name in all project folders, because Claude Code derives the folders' names in
+ * its own way. If several folders have such a file, returns the file of this project.
  */
 export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');

@@ -14,7 +14,7 @@ export interface HostedThread {
   owns(nativeTurnId: string): boolean;
   /** Handles a notification about this thread, about a task's thread, or about the whole server. */
   onNotification(method: string, params: Params): void;
-  /** Handles a request from Codex. Resolves with the answer; if it rejects, Codex gets an error. */
+  /** Handles a request from Codex. Resolves with the answer. If the promise rejects, Codex receives an error. */
   onRequest(method: string, params: Params, id: string | number): Promise<unknown>;
   onGone(reason: Error): void;
 }
@@ -150,8 +150,8 @@ export class AppServer {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.#closing.set(threadId, resolve);
     const left = await request('thread/unsubscribe');
-    // Wait until the thread is closed: if it were opened again before, it would lack entries that Codex has not written
-    // yet.
+    // Wait until the thread is closed. A thread that is opened again before that lacks the entries that Codex has not
+    // written yet.
     if (isRecord(left) && left['status'] === 'unsubscribed') await closed;
     this.#closing.delete(threadId);
   }
@@ -188,8 +188,8 @@ export class AppServer {
   }
 
   /**
-   * Handles a message, one per line: a request has an id and a method, a notification only a method, and an answer only
-   * an id.
+   * Handles a line, which is one message: a request has an id and a method, a notification only a method, and an answer
+   * only an id.
    */
   #take(message: unknown, line: string): void {
     if (!isRecord(message)) return this.#process.note(`${line}\n`);

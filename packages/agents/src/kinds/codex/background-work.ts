@@ -15,11 +15,11 @@ type Params = Record<string, unknown>;
 const progressMs = 1_000;
 
 /**
- * The background work of a session: commands that are still running after their turn, and subagents' tasks, each in its
- * own thread. Sends updates about the running work, and can stop it.
+ * The background work of a session: commands that are still running after their turn, and the tasks of subagents. Each
+ * task has its own thread. Sends updates about the running work, and can stop it.
  */
 export class BackgroundWork {
-  /** The session's turns also use the tasks: they show the tasks' items. */
+  /** The session's turns also use the tasks: the turns show the tasks' items. */
   readonly tasks = new Tasks();
   readonly #server: AppServer;
   readonly #output: Pick<SessionOutput, 'update'>;

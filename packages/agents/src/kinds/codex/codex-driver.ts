@@ -210,8 +210,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   /**
-   * Returns the config that makes a thread trust its project folder, or not trust it. Without this config, Codex trusts
-   * every folder in which its user lets it write, and writes the trust into the user's configuration.
+   * Returns the config that makes a thread trust its project folder, or not trust the folder. Without this config,
+   * Codex trusts every folder in which its user lets it write, and writes the trust into the user's configuration.
    */
   async #trustIn(
     server: AppServer,
@@ -351,7 +351,9 @@ async function resumeOrBegin(
   }
 }
 
-/** Returns the config that Liminal passes each time it opens a thread; Codex does not store it with the thread. */
+/**
+ * Returns the config that Liminal passes each time it opens a thread; Codex does not store the config with the thread.
+ */
 function threadConfig(servers: McpServers, { env: mark }: ProcessMark): Record<string, unknown> {
   const config: Record<string, unknown> = {
     // Close a thread and its MCP servers as soon as Liminal unsubscribes.

@@ -92,17 +92,20 @@ interface SteerInput {
 interface CodexSessionOptions extends SessionStateOptions {
   /** The profile that the thread was begun with; empty for none. */
   profile?: string;
-  /** The paths of the thread's instruction files, for example AGENTS.md. */
+  /** The paths of the thread's instruction files, for example of AGENTS.md. */
   memory?: readonly string[];
-  /** Gets the ids of the turns that this server ran, to recognise turns of other programs. */
+  /** Receives the ids of the turns that this server ran, and so recognises the turns of other programs. */
   rollouts: Rollouts;
   /** Whether messages that begin with `!` are run as commands. */
   runsUserCommands: boolean;
   /** The folders besides the project's with which the thread was opened. */
   directories?: readonly string[];
-  /** Starts a new thread with the options of the session's first thread, but with the given additional folders. */
+  /**
+   * Starts a new thread. The thread has the options of the session's first thread, except for the additional folders,
+   * which are given.
+   */
   startThread: (directories: readonly string[]) => Promise<Opened>;
-  /** Closes the session's threads and all that they started. */
+  /** Closes the session's threads and ends everything that the threads started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
 }
 

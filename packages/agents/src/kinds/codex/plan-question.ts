@@ -30,7 +30,7 @@ export interface AfterPlan {
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;
-  /** Whether a fresh thread gets the plan, so that `words` is only the person's note; empty if there is none. */
+  /** Whether a fresh thread gets the plan. If so, `words` is only the person's note, or '' without a note. */
   clearsContext: boolean;
 }
 
@@ -61,8 +61,9 @@ export function planIn(method: string, item: unknown): string | undefined {
 const Prepared = z.looseObject({ prompt: z.string() });
 
 /**
- * Passes an approved plan to a fresh thread, as Codex' own terminal does: in a file below `CODEX_HOME`, or, if the file
- * cannot be written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
+ * Passes an approved plan to a fresh thread, as Codex' own terminal does: the plan is written to a file below
+ * `CODEX_HOME`, or put into the thread's context if the file cannot be written. Returns the thread's first message.
+ * Rejects with CodexError.
  */
 export async function preparePlan(
   server: AppServer,

@@ -59,7 +59,7 @@ type Question = z.infer<typeof Question>;
 const Questions = z.looseObject({
   itemId: z.string(),
   questions: z.array(Question),
-  /** If nobody answers within this time (ms), the turn continues without an answer. */
+  /** The time limit for an answer, in ms. After the limit, the turn continues without an answer. */
   autoResolutionMs: z.number().positive().nullish().catch(undefined),
 });
 

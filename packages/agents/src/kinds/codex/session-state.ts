@@ -31,7 +31,7 @@ export interface SessionStateOptions {
 
 /**
  * Delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are read
- * when it has ended.
+ * when the turn has ended.
  */
 const skillsDelayMs = 50;
 
@@ -81,8 +81,8 @@ export class SessionState {
   }
 
   /**
-   * Switches the session to another thread. The new thread gets the session's settings when the next setting is
-   * changed.
+   * Switches the session to another thread. The session's settings are sent to the new thread with the next change of a
+   * setting.
    */
   replaceThread(opened: Opened): void {
     const { settings, output } = this.#options;

@@ -174,7 +174,7 @@ async function readTurns(server: AppServer, threadId: string): Promise<ThreadTur
   return turns;
 }
 
-/** Returns the turns of a thread's subagents, and of their subagents, by the turn that started them. */
+/** Returns the turns of all subagents below a thread, by the turn that started the subagent. */
 async function readTasks(
   server: AppServer,
   threadId: string,
@@ -209,7 +209,7 @@ const itemsOf = ({ items }: ThreadTurn) => items.map((value) => ThreadItem.safeP
 
 /**
  * Returns Liminal's id for a turn: the id with which its message was sent, or else Codex' own id. A forked thread
- * reports turns from before the fork under their old ids; such turns get new ids.
+ * reports the turns before the fork under their old ids, so these turns get new ids.
  */
 function turnIdOf(turn: ThreadTurn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');

@@ -13,11 +13,11 @@ interface FirstText {
   thinking: InlineThinking;
   /** The item to which the message's text is written now. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** Whether words of the text were moved to thinking. */
+  /** Whether words of the text were later converted to thinking. */
   wasMoved: boolean;
 }
 
-/** A complete text without the thinking that it contains. */
+/** Returns a complete text without the thinking that the text contains. */
 function withoutThinking(content: string): string {
   const thinking = new InlineThinking();
   let words = '';
@@ -29,9 +29,10 @@ function withoutThinking(content: string): string {
 }
 
 /**
- * Writes one answer of a model into its turn. An item has the id that the server sent, if the server sends ids. If the
- * session already has the id, because the server counts from the start in each answer, a number is appended. The writer
- * remembers its items, so that a broken answer can be withdrawn and requested again.
+ * Writes one answer of a model into its turn. An item has the id that the server sent, if the server sends ids. Some
+ * servers number the items of each answer from the start again: if the session already has an item with the id, a
+ * number is appended to the id. The writer remembers its items, so that a broken answer can be withdrawn and requested
+ * again.
  */
 export class AnswerWriter {
   readonly #writer: TurnWriter;
@@ -73,7 +74,9 @@ export class AnswerWriter {
     return this.#written;
   }
 
-  /** Counts a part of the answer, which may not become an item. Throws ModelError if the answer has too many parts. */
+  /**
+   * Counts a part of the answer. The part need not become an item. Throws ModelError if the answer has too many parts.
+   */
   countPart(): void {
     this.#parts += 1;
     if (this.#parts <= maxParts) return;
@@ -127,7 +130,7 @@ export class AnswerWriter {
     return id;
   }
 
-  /** Stores raw data for which the protocol has no item together with the next item that ends. */
+  /** Stores raw data for which the protocol has no item. The data becomes part of the next item that ends. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
@@ -144,7 +147,9 @@ export class AnswerWriter {
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
   }
 
-  /** Ends a held call when its output arrives, because the model's server has then run the call itself. */
+  /**
+   * Ends a held call when its output arrives, because an output means that the model's server has run the call itself.
+   */
   #release(callId: string): void {
     for (const [id, item] of this.#held ?? []) {
       if (item.type !== 'function_call' || item.callId !== callId) continue;

@@ -1,7 +1,7 @@
 /** Reads responses of other servers up to a limit, so that an endless response does not fill the memory. */
 
 export interface AnswerBound {
-  /** Whether the answer is a stream of events; then `most` limits each event. */
+  /** Whether the answer is a stream of events. If so, `most` limits each event. */
   isEvents: boolean;
   /** The largest size of the whole answer, or of one event, in bytes, unpacked. */
   most: number;
@@ -11,7 +11,7 @@ export interface AnswerBound {
   tooLarge?: () => Error;
 }
 
-/** The smallest piece that is passed on, in bytes, of an answer that is not a stream of events. */
+/** For an answer that is not a stream of events: the size, in bytes, of the smallest piece that is passed on. */
 const pieceSize = 64 * 1024;
 
 const [lineFeed, carriageReturn] = [10, 13];

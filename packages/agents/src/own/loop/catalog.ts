@@ -143,8 +143,8 @@ export class ModelCatalog {
   }
 
   /**
-   * Fetches the lists that are missing or too old. Resolves with the reason why fetching the list of the server `name`
-   * failed, if it did.
+   * Fetches the lists that are missing or too old. If fetching the list of the server `name` failed, resolves with the
+   * reason.
    */
   async refresh(name: string, now = Date.now()): Promise<string | undefined> {
     const old = this.#usable.filter((server) => {

@@ -33,8 +33,8 @@ export const withCitations = (citations: readonly Citation[]): { citations?: typ
   citations.length === 0 ? {} : { citations };
 
 /**
- * Returns a Markdown list of the citations that the texts do not contain yet, each one once, at its first place. Returns
- * undefined if the texts contain all citations.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each citation once, at its first
+ * position. Returns undefined if the texts contain all citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
@@ -56,7 +56,7 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  // Escapes only Markdown that would have an effect here, because terminals show the backslashes.
+  // Escape only the Markdown that would have an effect here, because terminals show the backslashes.
   const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;

@@ -12,7 +12,7 @@ export interface Complaint {
   words: string;
   code: string;
   type: string;
-  /** The name of the request field that the error is about. */
+  /** The name of the request field that caused the error. */
   param: string;
   /** The whole error body. */
   body: unknown;
@@ -165,7 +165,7 @@ export const filesOf = (
   );
 
 const ofFiles = /image|picture|media|pdf|document|\bfile|audio|base64|pixel/i;
-/** The path of a part of the request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
+/** Matches the path of a part of the request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
 const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
 
 /** Whether the error contains the path of the block. */
@@ -177,10 +177,7 @@ function namedIn({ words, param }: Complaint, body: object): IsMeant {
   return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
 }
 
-/**
- * The innermost value on a path. The innermost value on a path, whose names of types the servers have inserted are
- * skipped.
- */
+/** Returns the innermost value on a path. Skips names of types that the server has inserted into the path. */
 function partAt(body: object, path: readonly string[]): unknown {
   let at: unknown = body;
   let depth = 0;

@@ -72,9 +72,9 @@ function roleOf(item: OutputItem): ItemRole | undefined {
 }
 
 /**
- * The conversation begins with the user and ends with the user or a tool; between a tool and the user, the model
- * speaks. Files that tools returned are moved into a user message after all tool outputs, because some servers reject
- * files in a tool output.
+ * Returns a conversation that begins with a message of the user, and ends with a message of the user or a tool's
+ * output. A message of the model separates a tool's output from a message of the user. Files that tools returned are
+ * moved into a user message after all tool outputs, because some servers reject files in a tool output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
   const ordered: OutputItem[] = [];

@@ -102,12 +102,12 @@ export class TurnItems {
  * that broke off is not.
  */
 function isSentToModel(item: OutputItem): boolean {
-  // The output of a call summarizes the items within it, of a script or another agent.
+  // The output of a call already summarizes the items of a script or a subagent that ran within the call.
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
     case 'message':
       if (item.origin === 'system' || isCommand(item)) return false;
-      // The page shows that the model did not read this message, so the person may have sent it again.
+      // The page shows that the model did not read this message, so the person may have sent the message again.
       if (item.delivery === 'not_taken') return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
@@ -132,8 +132,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * Moves a message that was sent during a turn to the place at which the model read it: before the model's next item. A
- * message that was sent during a turn often began during an earlier answer.
+ * Moves a message that was sent during a turn to the place at which the model read the message: before the model's next
+ * item. A message that was sent during a turn often began during an earlier answer.
  */
 function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;

@@ -6,8 +6,8 @@ import { ModelError } from './model-error.ts';
 type ResponseBody = Dispatcher.ResponseData['body'];
 
 /**
- * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. A local server that reads a long
- * conversation, and a model that thinks, may be silent for longer. For models, the session's watchdog limits the
+ * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. The silence may be longer while a
+ * local server reads a long conversation, or while a model thinks. For models, the session's watchdog limits the
  * silence instead.
  */
 const agent = proxyingDispatcher();
@@ -64,8 +64,8 @@ export async function fetchWithoutTimeout(
 }
 
 /**
- * Rejects a redirect to another server. The other server would get the conversation, and the key, which is in a header
- * that only the maker's client knows. The other server may also be one that only this machine can reach.
+ * Rejects a redirect to another server. The other server would receive the conversation and the key. The key is in a
+ * header whose name only the maker's client knows. The other server may also be reachable only from this machine.
  */
 const sameServerOnly =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>
@@ -94,8 +94,8 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
   );
 
 /**
- * Most servers send a content type for a list or for an answer that is not streamed; every other response is read as
- * events.
+ * Returns the limits for a response. Every response is read as events, except errors, lists, and responses with the
+ * content type of JSON.
  */
 function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
   if (answer.statusCode >= 400) return { isEvents: false, most: maxError };

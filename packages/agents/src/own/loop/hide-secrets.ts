@@ -5,7 +5,7 @@ export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): st
   [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
     .filter((value) => value === apiKey || value.length >= shortest)
     .filter((value) => value !== '')
-    // The longest first, because one secret may be the beginning of another.
+    // Replace the longest secret first, because one secret may be the beginning of another secret.
     .toSorted((a, b) => b.length - a.length);
 
 const shortest = 8;

@@ -7,7 +7,7 @@
 /** A classified piece of the answer's text. */
 export type TextPiece =
   | { kind: 'words' | 'thinking'; text: string }
-  /** All earlier words of the answer were thinking, which ends here. */
+  /** All earlier words of the answer were thinking. The thinking ends here. */
   | { kind: 'all thinking' };
 
 const [open, close] = ['<think>', '</think>'];
@@ -40,7 +40,7 @@ export class InlineThinking {
     return pieces.filter((piece) => piece.kind === 'all thinking' || piece.text !== '');
   }
 
-  /** Returns the text that was held back, at the end of the answer. */
+  /** Called at the end of the answer. Returns the text that was held back. */
   end(): TextPiece[] {
     const text = this.#held;
     this.#held = '';
@@ -133,7 +133,7 @@ export class InlineThinking {
 
 const isFence = (line: string): boolean => line.trimStart().startsWith('```');
 
-/** The length of the text without an ending that may be the start of a tag. */
+/** The length of the text without the last characters if these may be the start of a tag. */
 function sureLength(text: string): number {
   const last = text.slice(-close.length);
   for (let from = 0; from < last.length; from += 1) {

@@ -7,9 +7,9 @@ import { isSameServer } from './fetch-without-timeout.ts';
 
 /** Limits on the traffic of one MCP server, so that the server cannot fill the memory or block a turn. */
 export interface McpLimits {
-  /** The time for the initialization and the whole list of tools together, in ms. */
+  /** The time limit for the initialization and the whole list of tools together, in ms. */
   startMs: number;
-  /** The time for a call, in ms: between two reports of progress, and in total. */
+  /** The time limits for a call, in ms: for the time between two reports of progress, and for the whole call. */
   callMs: number;
   callTotalMs: number;
   /** The largest HTTP message, in bytes. For a line of a program, the SDK has the same limit. */
@@ -43,7 +43,7 @@ export const mcpLimits: McpLimits = {
   toolsSize: 1024 * 1024,
 };
 
-/** The error for a server that has exceeded a limit. The message is a sentence with “It” for the server. */
+/** The error for a server that has exceeded a limit. The message is a sentence that calls the server “It”. */
 export class McpExcess extends LiminalError {
   constructor(message: string) {
     super('MCP_EXCESS', message);

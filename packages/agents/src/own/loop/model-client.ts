@@ -35,8 +35,8 @@ export interface ModelRequest {
   /** The amount of thinking, if the model has such a setting: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
   /**
-   * The name of the field in which the server expects the reasoning before a call; found and set by the makers'
-   * clients.
+   * The name of the field in which the server expects the reasoning before a call; the makers' clients find the name
+   * and set this field.
    */
   reasoningField?: string | undefined;
   /**
@@ -56,7 +56,10 @@ export interface ModelAnswer {
   usage: Usage | undefined;
   /** The number of web searches that the maker has counted. */
   searches?: number;
-  /** Whether the model has paused; it continues when it gets its own items back. */
+  /**
+   * Whether the model has paused. The model continues when a request contains the items that the model has written so
+   * far.
+   */
   isPaused?: boolean;
   /** The citations, in the order in which the text refers to them. */
   citations?: readonly Citation[];

@@ -69,7 +69,7 @@ interface Past {
   cost: number | undefined;
 }
 
-/** The input of a turn; for a resumed turn, there is no message. */
+/** The input of a turn; a resumed turn has no message. */
 interface TurnInput {
   turnId: string;
   message?: string;
@@ -91,10 +91,7 @@ const compact = {
   hint: 'what matters',
 };
 
-/**
- * A conversation with models. A conversation with models. The conversation is stored in Liminal's history, so any model
- * can continue it.
- */
+/** A conversation with models. The conversation is stored in Liminal's history, so any model can continue it. */
 export class ModelSession implements AgentSession {
   isAlive = true;
   readonly #options: ModelSessionOptions;
@@ -257,7 +254,7 @@ export class ModelSession implements AgentSession {
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.onDraft(draft);
-      // The running turn is cleared first, because the next message may arrive before `emit` returns.
+      // Clear the running turn first, because the next message may arrive before `emit` returns.
       if (isTerminal(draft.payload)) this.#onTurnEnd(turn, [...past.items, ...items.ended]);
       this.#output.emit(draft);
     });
@@ -329,7 +326,7 @@ export class ModelSession implements AgentSession {
     throw this.#chosen ? because(cannotBeAsked(this.#chosen)) : noModel(title, why);
   }
 
-  /** The model of the newest turn. */
+  /** Returns the model of the newest turn. */
   #modelOf(runs: readonly Response[]): ChosenModel {
     const { catalog, name } = this.#options;
     const newest = runs.findLast((run) => !isServerTurn(run));

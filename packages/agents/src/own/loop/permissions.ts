@@ -3,7 +3,8 @@ import type { ProjectGrants } from '../../contract/provider.ts';
 import { isAllowed, type Permission } from '../tools/index.ts';
 
 /**
- * When people are asked before a tool changes something: always (`ask`), except for edits (`edits`), or never (`all`).
+ * Whether people are asked before a tool changes something: always (`ask`), always except for edits (`edits`), or never
+ * (`all`).
  */
 export type Mode = 'ask' | 'edits' | 'all';
 

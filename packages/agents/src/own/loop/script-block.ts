@@ -1,4 +1,4 @@
-/** Makes a call from the script that a model without tools writes in its answer. Pure. */
+/** A model without tools writes scripts in its answer. Makes a call from such a script. Pure. */
 import { createHash } from 'node:crypto';
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';

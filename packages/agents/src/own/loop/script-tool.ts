@@ -40,7 +40,9 @@ export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDe
   return { name: scriptName, description, parameters };
 }
 
-/** The start of messages that Liminal writes: a model without tools gets only user messages and its own. */
+/**
+ * The start of messages that Liminal writes: a model without tools gets only messages of the user and its own messages.
+ */
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 
 /**
@@ -104,7 +106,10 @@ export function scriptTool(
   };
 }
 
-/** One call of the script tool: a new script, or a script that was cut off and is replayed to that place. */
+/**
+ * One call of the script tool: a new script, or a script that was cut off and is replayed up to the point at which it
+ * was cut off.
+ */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;
@@ -116,7 +121,7 @@ class ScriptCall implements ScriptHost {
   readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   readonly #departed = new AbortController();
   #departure: ScriptError | undefined;
-  /** The places of the calls whose questions have not been asked again yet. */
+  /** The indexes of the calls whose questions have not been asked again yet. */
   readonly #unasked: Set<number>;
   readonly #onAsked: () => void;
 

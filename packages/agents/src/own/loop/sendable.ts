@@ -6,7 +6,10 @@ import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../../base/accepted-content.ts';
 
-/** A JSON value in which each lone surrogate is replaced by U+FFFD; the value itself if it has no lone surrogate. */
+/**
+ * Returns the JSON value in which each lone surrogate is replaced by U+FFFD; the value itself if it has no lone
+ * surrogate.
+ */
 export const wellFormed = <Value>(value: Value): Value =>
   isWellFormed(value) ? value : (repaired(value) as Value);
 
@@ -63,8 +66,8 @@ export function withoutBytes(block: ContentBlock): ContentBlock {
 const known = new WeakMap<ContentBlock, ContentBlock>();
 
 /**
- * The block, without its bytes if they do not match its type. The result is cached, because checking a large file takes
- * long.
+ * Returns the block, without its bytes if the bytes do not match the block's type. The result is cached, because
+ * checking a large file takes long.
  */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);
@@ -93,7 +96,7 @@ const mimeTypeOf = (block: ContentBlock): string | undefined => {
   return block.type === 'resource' ? block.resource.mimeType : undefined;
 };
 
-/** Corrects a wrong image type, or another base64 alphabet, both of which tools produce. */
+/** Corrects a wrong image type and a different base64 alphabet. Tools produce both. */
 function withBytes(block: ContentBlock, data: string, mimeType: string): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data, mimeType };
   if (block.type !== 'resource') return block;
@@ -107,7 +110,7 @@ function isCompleteFile(bytes: Buffer, type: string): boolean {
     case 'image/png':
       return isPng(bytes);
     case 'image/jpeg':
-      // Cameras append data after the end of the image, so the end mark may be anywhere.
+      // Cameras append data after the end of the image, so the marker of the image's end may be at any position.
       return bytes.lastIndexOf(jpegEnd) > 0 && bytes.length > 100;
     case 'image/gif':
       return bytes.length > 13 && bytes.readUInt32LE(6) !== 0 && bytes.includes(0x3b, 13);

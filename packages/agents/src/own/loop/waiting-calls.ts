@@ -6,7 +6,10 @@ import type { ModelCall } from './model-client.ts';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** A call that must be resumed, because its question, or a question of a call in its script, was still open. */
+/**
+ * A call that must be resumed, because a question was still open: about the call itself, or about a call in the call's
+ * script.
+ */
 export type ResumableCall =
   | { call: CallItem; approvalId: string }
   | { call: CallItem; script: ScriptRecord };
@@ -30,7 +33,7 @@ export interface RecordedCall {
 
 /** A call that Liminal must run. */
 export interface WantedCall extends ModelCall {
-  /** The id of the earlier question; the call asks it again under the same id. */
+  /** The id of the earlier question. The call repeats the question under this id. */
   approvalId?: string | undefined;
   /** The complete item of the call, which is still open. */
   item?: OutputItem | undefined;
@@ -67,7 +70,7 @@ export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   });
 }
 
-/** The newest turn and the turns that it resumed, oldest first; the first one was started by a person. */
+/** The newest turn and the turns that it resumed, oldest first; a person started the oldest of these turns. */
 function triesIn(runs: readonly Response[]): Response[] {
   const all = runs.filter((run) => !isServerTurn(run));
   const first = all.findLastIndex(({ trigger }) => trigger !== 'agent');
@@ -85,7 +88,8 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   });
   const [first] = scripts;
   if (first === undefined) return undefined;
-  // After a turn had reached its limit, nothing more was stored, including calls, so its record is incomplete.
+  // Once a turn has reached its limit, nothing more is stored, not even calls, so the record of the turn's script is
+  // incomplete.
   if (scripts.some(({ items, turnId }) => items.some((item) => isFullMark(item, turnId)))) return;
   const calls: RecordedCall[] = [];
   for (;;) {
@@ -98,7 +102,10 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   }
 }
 
-/** A call, with its output from any of the turns; if it has no output, with its fields from the newest turn. */
+/**
+ * Returns a call with its output, from whichever turn stored the output. Without an output, the call has the fields
+ * from the newest turn.
+ */
 function knownOf(
   places: readonly { items: readonly OutputItem[]; callId: string }[],
 ): RecordedCall | undefined {

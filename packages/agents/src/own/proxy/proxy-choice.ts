@@ -23,7 +23,10 @@ export type Way =
   | { kind: 'direct'; reason: 'no proxy is set' | 'this machine' | 'NO_PROXY' }
   | { kind: 'unusable'; problem: string };
 
-/** In order of precedence. As in undici, a proxy for http is also used for https if there is no proxy for https. */
+/**
+ * The variables, in order of precedence. As in undici, a proxy for http is also used for https if there is no proxy for
+ * https.
+ */
 const variables: Record<string, readonly string[]> = {
   'http:': ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'],
   'https:': ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'],
@@ -98,7 +101,9 @@ function proxyIn(text: string): URL | undefined {
   return isHttp && url.hostname !== '' ? url : undefined;
 }
 
-/** Whether a host's name or address is that of this machine. A proxy would connect to its own machine instead. */
+/**
+ * Returns whether a host's name or address belongs to this machine. A proxy would connect to its own machine instead.
+ */
 function isOwn(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;
@@ -110,8 +115,8 @@ function isOwn(host: string): boolean {
 }
 
 /**
- * Whether NO_PROXY contains the host: as a name (which includes its subdomains), an address, a CIDR range, each with or
- * without a port, or as `*`.
+ * Whether NO_PROXY contains the host: as a name (which includes its subdomains), as an address or as a CIDR range, each
+ * with or without a port, or as `*`.
  */
 function isExcepted(host: string, port: number, exceptions: string): boolean {
   return exceptions

@@ -11,7 +11,7 @@ export type FoundScript =
   /** Why the script must not run, and what to write instead, as a sentence for the model. */
   | { problem: string };
 
-/** A code block that is marked as a script; the places of its opening and closing lines. */
+/** A code block that is marked as a script; the positions of its opening and closing lines. */
 interface ScriptBlock {
   from: number;
   to: number;

@@ -64,7 +64,7 @@ const maxOldGenerationSizeMb = 256;
  * Runs the body of an async JavaScript function in a sandbox. The sandbox has the tools as `tools.name(input)`,
  * `print`, and nothing else. Resolves when the script's thread has ended and its calls have settled. Rejects only if
  * Liminal itself has a fault. Time and random numbers in the script depend only on `startedAt` and the answers, so a
- * script with the same start and answers does the same again.
+ * script that is run again with the same start and answers does the same as before.
  */
 export async function runScript(
   code: string,

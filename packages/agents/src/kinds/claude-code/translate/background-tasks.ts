@@ -25,7 +25,7 @@ const Started = z.looseObject({
 const Progress = z.looseObject({
   subtype: z.literal('task_progress'),
   task_id: z.string(),
-  /** The task's present activity; for a task that reports no activity, its assignment. */
+  /** The task's present activity, or the task's assignment if the task reports no activity. */
   description: z.string().optional().catch(undefined),
   /**
    * A better description, which some tasks have. Subagents have no better description: each of their summaries would
@@ -67,15 +67,15 @@ const maxProgress = 200;
 const maxKnown = 200;
 
 /**
- * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and the
- * tasks' details separately. Claude Code reports a task's end as text, which it also gives to the model; the model then
+ * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and reports
+ * the tasks' details separately. Claude Code reports a task's end as text. The model also receives this text, and then
  * begins a turn by itself.
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
   /**
-   * The call and title of each task. Claude Code may report a task's call and title before or after it lists the task
-   * as running.
+   * The call and title of each task. Claude Code may report the call and title before or after it reports the task as
+   * running.
    */
   readonly #started = new LruMap<string, { callId: string | undefined; title: string }>(maxKnown);
   /**
@@ -112,7 +112,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** Reads a command's output so far, or the end of that output. The last line becomes the task's progress. */
+  /** Reads a command's output so far, or only the end of the output. The last line becomes the task's progress. */
   readOutput(taskId: string, output: string): void {
     const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
     const progress = line && headOf(line, maxProgress);

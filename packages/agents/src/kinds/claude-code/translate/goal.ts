@@ -32,8 +32,8 @@ const GoalMessage = z.union([Evaluated, Answered, Reset]);
 const maxShown = 300;
 
 /**
- * Returns the new notices about the goal, which replace the earlier ones; undefined for messages that are not about the
- * goal.
+ * Returns the new notices about the goal, which replace the earlier notices about the goal; undefined for messages that
+ * are not about the goal.
  */
 export function readGoal(message: unknown): SessionNotice[] | undefined {
   const goalMessage = GoalMessage.safeParse(message).data;

@@ -4,7 +4,7 @@ import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
 import { serverStarting } from '../../../base/notice-board.ts';
 import { timeOfSeconds } from '../../../base/usage-limits.ts';
 
-/** All notices about one topic; they replace the earlier notices about it. */
+/** All notices about one topic. They replace the earlier notices about the topic. */
 interface TopicNotices {
   topic: string;
   notices: SessionNotice[];
@@ -43,7 +43,7 @@ const noticeTypes = new Set<unknown>(['system', 'rate_limit_event']);
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 
-/** Whether a warning is about the session although it arrives in the first turn. */
+/** Whether a warning is about the session although the warning arrives in the first turn. */
 export const isAboutSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
 /**

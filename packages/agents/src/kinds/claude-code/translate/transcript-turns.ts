@@ -72,7 +72,7 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   return turns;
 }
 
-/** Moves a `/compact` command before its compaction, because Claude Code stores the command after it. */
+/** Moves a `/compact` command before its compaction, because Claude Code stores the command after the compaction. */
 function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const ordered: TranscriptEntry[] = [];
   let compaction: TranscriptEntry[] = [];
@@ -113,8 +113,8 @@ const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-std|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
 /**
- * Returns the start of a turn if the entry is one: a user's message, a command, or the reason why the agent began the
- * turn. Returns undefined for other entries.
+ * Returns the start of a turn if the entry begins a turn, that is, if the entry is a user's message, a command, or the
+ * reason why the agent began the turn. Returns undefined for other entries.
  */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   const { isMeta, isSteered, isSummary } = entry;
@@ -219,7 +219,7 @@ function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: strin
   turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
 }
 
-/** Returns the text; empty if the text is an element with a command's output. */
+/** Returns the text, or '' if the text is an element that contains a command's output. */
 const withoutElements = (text: string): string => (text.startsWith('<local-command-') ? '' : text);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {

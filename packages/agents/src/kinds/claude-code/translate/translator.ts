@@ -303,8 +303,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. The end is
-   * usually the reason for that turn.
+   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. The end of
+   * the task is usually the reason why that turn begins.
    */
   #reportEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
@@ -374,8 +374,8 @@ export class ClaudeTranslator {
 }
 
 /**
- * The session's cost. Claude Code reports the cost since the start of the conversation; after `/clear`, and in a new
- * process, it starts again at 0.
+ * The session's cost. Claude Code reports the cost since the start of the conversation. After `/clear`, and in a new
+ * process, the reported cost starts again at 0.
  */
 class CostMeter {
   #before = 0;

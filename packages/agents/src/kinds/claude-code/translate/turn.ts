@@ -57,7 +57,7 @@ export class ClaudeTurn {
   readonly #modelId: string;
   /** For each message, its number in the turn and the number of its blocks that arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The ids of each message's items, which are withdrawn if a later message replaces the message. */
+  /** The ids of each message's items, The items are withdrawn if a later message replaces their message. */
   readonly #messageItems = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;

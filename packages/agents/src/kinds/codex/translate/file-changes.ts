@@ -13,8 +13,8 @@ const alwaysShown = 64 * 1024;
 const shownTimes = 4;
 
 /**
- * The sum of a thread's file changes in a turn. Each time, Codex sends a whole diff in git's format. The diff compares
- * the files that patches touched, as they were before, with the files on the disk.
+ * The sum of a thread's file changes in a turn. Codex sends the whole diff, in git's format, after each change. For all
+ * files that patches touched, the diff compares the state before the patches with the state on the disk.
  */
 export class FileChanges {
   readonly #writer: TurnWriter;
@@ -33,7 +33,7 @@ export class FileChanges {
     this.#cwd = cwd;
   }
 
-  /** Notes that a patch changes this file. */
+  /** Records that a patch changes this file. */
   touch(path: string): void {
     this.#touched.add(path);
   }
@@ -103,7 +103,8 @@ function filesIn(diff: string): ChangedFile[] | undefined {
 }
 
 /**
- * Returns a diff per hunk. A new or deleted file has one diff, and so has a new or moved file without changed lines.
+ * Returns one diff for each hunk. For a new or deleted file, and for a moved file without changed lines, returns one
+ * diff.
  */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
@@ -118,8 +119,8 @@ function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[
 }
 
 /**
- * Returns one side of a hunk: all lines except the lines of the `other` side. A mark after the last line may say that
- * the line has no line end.
+ * Returns one side of a hunk: all lines except the lines of the `other` side. A line that begins with a backslash means
+ * that the line before it has no line end.
  */
 function sideText(lines: readonly string[], other: '+' | '-'): string {
   let text = '';

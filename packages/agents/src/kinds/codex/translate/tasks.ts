@@ -27,7 +27,7 @@ const maxProgress = 200;
 
 /**
  * Tasks that Codex has delegated to subagents; each task has its own thread. A task that is still running after its
- * turn becomes a background task, and its further items are shown in a later turn.
+ * turn becomes a background task, and the task's further items are shown in a later turn.
  */
 export class Tasks {
   /** All threads that Codex has begun for tasks, by id. */
@@ -52,8 +52,8 @@ export class Tasks {
   }
 
   /**
-   * Returns the running tasks that belong to other turns than the running one. @param rootId - Codex' own id for the
-   * session's running turn.
+   * Returns the running tasks that do not belong to the running turn. @param rootId - Codex' own id for the session's
+   * running turn.
    */
   beside(rootId: string | undefined): BackgroundTask[] {
     return [...this.#threads].flatMap(([threadId, task]): BackgroundTask[] => {

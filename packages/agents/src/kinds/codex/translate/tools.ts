@@ -99,7 +99,7 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Liminal adds this call, which holds the further items of a task that continues after its turn.
+  // Liminal adds this call. Below it, people see the further items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 
@@ -176,7 +176,7 @@ function unquoted(word: string): string | undefined {
 
 /**
  * Returns the command without the shell command around it, if the command's only action in Codex' classification is the
- * whole command; otherwise returns it unchanged.
+ * whole command; otherwise returns the command unchanged.
  */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
   const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];

@@ -70,7 +70,7 @@ const items = [
     ...item,
     type: z.literal('agentMessage'),
     text,
-    /** Questions that the next message may answer; the agent does not wait for answers. */
+    /** Questions that the user may answer in the next message. The agent does not wait for answers. */
     questions: z.array(MessageQuestion).nullish().catch(undefined),
     memoryCitation: MemoryCitation.nullish().catch(undefined),
   }),
@@ -175,7 +175,7 @@ export const ThreadItem = z.discriminatedUnion('type', items);
 export type ThreadItem = z.infer<typeof ThreadItem>;
 export type ItemOf<T extends ThreadItem['type']> = Extract<ThreadItem, { type: T }>;
 
-/** The call that begins a task, which gets its own thread. */
+/** The call that begins a task. The task gets its own thread. */
 export const SpawnCall = z.looseObject({
   ...item,
   tool: z.literal('spawnAgent'),

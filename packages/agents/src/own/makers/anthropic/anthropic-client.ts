@@ -55,7 +55,7 @@ export class AnthropicClient implements ModelClient {
     webSearch = false,
   }: AnthropicOptions = {}) {
     this.#webSearch = webSearch;
-    // People often copy the URL together with `/v1`, the start of the API's paths.
+    // People often copy the URL together with `/v1`, which is already the start of the API's paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#secrets = secretsOf(apiKey, headers);
     this.#sdk = new Anthropic({

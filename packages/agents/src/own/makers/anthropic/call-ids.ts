@@ -3,10 +3,7 @@ import type { OutputItem } from '@liminal/protocol';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/**
- * The ids of calls that the API accepts. The form of call ids that the API accepts. Ids must also be unique; ids of
- * other makers may not have this form.
- */
+/** The form of call ids that the API accepts. Ids must also be unique; ids of other makers may not have this form. */
 const isTaken = /^[\w-]{1,64}$/;
 
 /** Assigns a valid id to each call, and the same id to the call's result. */

@@ -16,7 +16,7 @@ export interface ModelFacts {
   /** The tokens for an answer, to which a budget for thinking is added. */
   answerTokens: number;
   thinks: 'adaptive' | 'budget' | 'never';
-  /** Whether the model thinks by default. */
+  /** Whether the model thinks if the request does not set the thinking. */
   thinksByDefault: boolean;
   /** How a request switches thinking off: by sending nothing, by a type of `thinking`, or not at all. */
   off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
@@ -43,8 +43,8 @@ const unthinking = (maxTokens: number): ModelFacts => ({
 });
 
 /**
- * The first match counts. In a model's name, a maker or a region may precede the part that is compared here, and a date
- * may follow it.
+ * The first match counts. A model's name may contain a maker or a region before the part that is compared here, and a
+ * date after that part.
  */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
@@ -138,7 +138,9 @@ function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partia
   };
 }
 
-/** The budget for thinking is part of `max_tokens`; at least half of `max_tokens` stays for the answer. */
+/**
+ * Returns the budget for thinking, which is part of `max_tokens`. At least half of `max_tokens` stays for the answer.
+ */
 function budgetFor({ maxTokens, answerTokens }: ModelFacts, wanted: number): Thinking {
   const budget = Math.min(wanted, Math.floor(maxTokens / 2));
   if (budget < smallestBudget) return { max_tokens: Math.min(maxTokens, answerTokens) };

@@ -1,8 +1,8 @@
 /**
  * Converts a conversation to a request of Anthropic's Messages API. Pure: the same conversation always gives the same
- * request, because current models bind their thinking to everything before it and reject it after a change. Therefore
- * the thinking of every turn is sent back at its place, and nothing that was sent once is left out later. Models that
- * need only the last turn's thinking ignore the rest.
+ * request, because current models bind their thinking to everything before the thinking, and reject the thinking after
+ * a change. Therefore the thinking of every turn is sent back at its place, and nothing that was sent once is left out
+ * later. Models that need only the last turn's thinking ignore the rest.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { OutputItem } from '@liminal/protocol';
@@ -58,8 +58,8 @@ const searchTool: Anthropic.WebSearchTool20260318 = {
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
 /**
- * Adds cache marks for the server: at the end of the part that never changes, and at the ends of the last two user
- * messages.
+ * Marks for the server which beginnings of the request to cache: at the end of the part that never changes, and at the
+ * ends of the last two user messages.
  */
 function withCache(
   { instructions, tools }: ModelRequest,
@@ -82,7 +82,7 @@ function withCache(
     ...(offered.length > 0 && {
       tools: offered.map((tool, index) => ({
         ...tool,
-        // The system prompt comes after the tools, so the system prompt's mark covers both.
+        // The system prompt comes after the tools, so the cache mark on the system prompt covers the tools, too.
         ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
@@ -127,8 +127,8 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
 }
 
 /**
- * The calls of the server's own tools that have no result, except at the end of the conversation: there the model has
- * paused. The server rejects a request that has such unfinished calls.
+ * Returns the calls of the server's own tools that have no result, except calls at the end of the conversation, because
+ * there the model has only paused. The server rejects a request that has such unfinished calls.
  */
 function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   const isRunByServer = (item: OutputItem): boolean => {
@@ -165,7 +165,7 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
   return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
 }
 
-/** Thinking of this API that has a signature; a block of an unknown type is returned whole. */
+/** Thinking of this API that has a signature. A block of an unknown type is sent back whole. */
 function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];
@@ -221,7 +221,7 @@ class MessageBuilder {
 
   /**
    * Adds a call's result, which ends the message with the call. The result of a server's tool belongs to the message
-   * that has the call.
+   * that contains the call.
    */
   result(item: CallOutput): void {
     const native = nativeOf(item);
@@ -282,8 +282,8 @@ function resultBlock(id: string, result: CallOutput | undefined): Content {
 }
 
 /**
- * The API accepts only an object as the input of a call. Any other text is put into an object, so that the model can
- * read the text; the call's result explains the problem.
+ * Returns the input of a call as an object, because the API accepts only an object. Any other text is put into an
+ * object, so that the model can read the text; the call's result explains the problem.
  */
 function parseInput(json: string): Record<string, unknown> {
   if (json.trim() === '') return {};

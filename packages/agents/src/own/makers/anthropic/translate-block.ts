@@ -7,10 +7,7 @@ type Fields = Record<string, unknown>;
 
 type BlockKind = 'text' | 'thinking' | 'call' | 'result' | 'other';
 
-/**
- * The kind of a block. The kind of a block. Each of the maker's own tools has its own block types for calls and
- * results.
- */
+/** Returns the kind of a block. Each of the maker's own tools has its own block types for calls and results. */
 function blockKindOf({ type }: Fields): BlockKind {
   const name = typeof type === 'string' ? type : '';
   if (name === 'text' || name === 'thinking') return name;
@@ -59,7 +56,7 @@ const held: Record<BlockKind, string[]> = {
   other: [],
 };
 
-/** Whether the item has the content of this block field, or gets it from deltas. */
+/** Returns whether the item already contains the content of this block field, or receives the content from deltas. */
 export const heldByItem = (block: Fields, field: string): boolean =>
   held[blockKindOf(block)].includes(field);
 

@@ -28,7 +28,7 @@ type Fields = Record<string, unknown>;
 interface OpenBlock {
   /** The block with the fields of its start event. */
   given: Fields;
-  /** Undefined for a text block that has no text so far: it may stay empty. */
+  /** Undefined for a text block without text so far, because the block may stay empty. */
   itemId: string | undefined;
   /** The streamed input of a tool call. */
   json: string;

@@ -28,7 +28,7 @@ export function resultContent(
 }
 
 /**
- * The longest image that the API accepts, in base64 characters; because of a longer image the API rejects the whole
+ * The longest image that the API accepts, in base64 characters; a longer image would make the API reject the whole
  * conversation.
  */
 const longestImage = 10 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { isRecord } from '../../../base/parse-line.ts';
 /** The values that arrived together. */
 export interface AnswerChunks {
   chunks: unknown[];
-  /** Whether the server has sent the end mark (`[DONE]`), or has completed an answer that is not streamed. */
+  /** Whether the server has sent the end marker (`[DONE]`), or has completed an answer that is not streamed. */
   isEnd: boolean;
 }
 

@@ -47,7 +47,7 @@ function messageText(message: unknown): string {
 interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** A sentence, or the beginning of a sentence that ends with the server's message. */
+  /** A sentence, or the beginning of a sentence whose end is the server's message. */
   sentence: string;
   /** Advice for the user. */
   advice?: string;
@@ -183,7 +183,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
 }
 
-/** Whether a server reports that the endpoint does not exist; not that the model does not exist. */
+/** Returns whether a server reports that the endpoint does not exist. A missing model does not count. */
 export function lacksEndpoint(complaint: Complaint): boolean {
   if (isUnknownModel(complaint)) return false;
   if ([404, 405, 501].includes(complaint.status ?? 0)) return true;
@@ -195,7 +195,7 @@ export function lacksEndpoint(complaint: Complaint): boolean {
   );
 }
 
-/** The server gave an error as the reason for the answer's end, without a message. */
+/** Returns the error for an answer that ended with an error as its reason, but without a message. */
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 

@@ -8,7 +8,7 @@ const name = z.string().optional().catch(undefined);
 const size = z.number().positive().optional().catch(undefined);
 
 /**
- * OpenAI sends only `id`; the other fields are sent by vLLM, OpenRouter, Groq, LM Studio, llama.cpp, and Ollama's own
+ * OpenAI sends only `id`. The other fields come from vLLM, OpenRouter, Groq, LM Studio, llama.cpp, and Ollama's own
  * list.
  */
 const ModelEntry = z.looseObject({
@@ -22,14 +22,16 @@ const ModelEntry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
-  /** The request fields that the model supports; sent by OpenRouter. */
+  /** The request fields that the model supports. Only OpenRouter sends this list. */
   supported_parameters: z.array(z.unknown()).optional().catch(undefined),
   /** Mistral’s. */
   capabilities: z
     .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
     .optional()
     .catch(undefined),
-  /** The context size with which llama.cpp's server was started, and with which the model was trained. */
+  /**
+   * The context size with which llama.cpp's server was started, and the context size with which the model was trained.
+   */
   meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/parse-line.ts';
 import type { Complaint } from '../../loop/complaints.ts';
 
-/** Fields that a request can omit; a field inside another one comes first. */
+/** Fields that a request can omit. A field that is inside another field comes before that field. */
 const optional = [
   'stream_options',
   'include',
@@ -45,7 +45,8 @@ const isIn = (body: object, field: Field): boolean => {
 };
 
 /**
- * Whether a person has chosen a field's value, as for the effort. The values of all other fields are chosen by Liminal.
+ * Returns whether a person has chosen a field's value, for example the effort. Liminal chooses the values of all other
+ * fields.
  */
 const isChosen = (body: object, field: Field): boolean =>
   field === 'reasoning_effort' ||

@@ -2,7 +2,7 @@ import { OpenAI } from 'openai';
 import { modelFetch } from '../../loop/model-fetch.ts';
 import { longestTimer } from '../../loop/fetch-without-timeout.ts';
 
-/** A placeholder, because the SDK requires a key; it is never sent. */
+/** A placeholder, because the SDK requires a key. The placeholder is never sent. */
 const noKey = 'none';
 
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];

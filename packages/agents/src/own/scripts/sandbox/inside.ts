@@ -11,7 +11,7 @@ export interface Thrown {
   /** The error's name, for example `TypeError`; undefined if the value is not an Error. */
   name?: string;
   message: string;
-  /** The stack in the form of QuickJS: only the places, one per line. */
+  /** The stack in the form of QuickJS: only the code positions, one per line. */
   stack?: string;
   /** The thrown value, as JSON, if it is not an Error. */
   value?: string;
@@ -48,7 +48,7 @@ export interface Allowed {
 }
 
 interface Values {
-  /** The value as JSON. Returns the value as JSON. Throws a TypeError that names the part that JSON cannot express. */
+  /** Returns the value as JSON. Throws a TypeError that names the part that JSON cannot express. */
   toJson: (value: unknown, what: string) => string;
   /** Returns the value as text for people. */
   show: (value: unknown) => string;
@@ -145,7 +145,9 @@ export function makeTools(
     input: string;
     resolve: (output: string) => void;
     reject: (error: Error) => void;
-    /** The Error is created when the script makes the call, so that its stack contains the place of the call. */
+    /**
+     * The Error is created when the script makes the call, so that its stack contains the code position of the call.
+     */
     failure: Error;
   }
   const open = create(null) as Record<number, PendingCall>;

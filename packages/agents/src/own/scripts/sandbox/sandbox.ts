@@ -48,7 +48,7 @@ export interface SandboxOptions {
   onCall(id: number, name: string, input: string): void;
   /** Called when the script cannot continue before a call is answered. */
   onWait(answers: number): void;
-  /** Called once. After this call, the sandbox must not be used. */
+  /** Called once, when the script ends. After this call, the sandbox must not be used. */
   onEnd(ending: ScriptEnd): void;
 }
 
@@ -210,7 +210,7 @@ export class Sandbox {
     return this.#hasEnded;
   }
 
-  /** Whether the script's memory has once reached about its limit. */
+  /** Returns whether the script's memory has at any time nearly reached its limit. */
   #hasGrown(): boolean {
     const { byteLength } = this.#memory.buffer;
     const atFirst = pages.first * pageBytes;

@@ -59,8 +59,8 @@ interface Pipeline {
 }
 
 /**
- * Programs that print their input, or parts of it. None of these programs has an option that writes a file or starts
- * another program.
+ * Programs that print their input, or parts of their input. None of these programs has an option that writes a file or
+ * starts another program.
  */
 const filters = new Set(['cat', 'cut', 'grep', 'head', 'nl', 'tail', 'tr', 'wc']);
 
@@ -73,8 +73,9 @@ function exactly(command: string): Permission {
 }
 
 /**
- * What `sh` or `xargs rm` does depends on its input. So, of programs that read another program's output, only filters
- * can be allowed by their own rule.
+ * Returns the permissions that a pipeline needs: one for each program if all programs after the first are filters,
+ * otherwise one for exactly this pipeline. What `sh` or `xargs rm` does depends on its input, so only filters get a
+ * permission of their own.
  */
 function pipelinePermissions(
   { source, parts }: Pipeline,

@@ -4,7 +4,8 @@ import { contains, type HiddenFolders } from '../../../base/hidden-folders.ts';
 
 /**
  * Whether a command may show files of a hidden folder, judged by its words. If the hidden folder is in the project,
- * that is true of every command; otherwise it is true of a command that names the folder, directly or through a link.
+ * every command may show its files. Otherwise only a command that names the folder, directly or through a link, may do
+ * so.
  */
 export function mayShowHidden(
   words: readonly string[],

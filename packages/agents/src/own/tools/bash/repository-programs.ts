@@ -95,7 +95,10 @@ class RepositoryInspector {
     return this.#isEditable(hooks) || existsSync(join(hooks, 'post-index-change'));
   }
 
-  /** Git reads submodules with separate commands, to which the settings in the environment do not apply. */
+  /**
+   * Returns whether git may start a program of a submodule. Git runs separate commands for submodules. The settings in
+   * the environment do not apply to these commands.
+   */
   async #inSubmodules(top: string): Promise<boolean> {
     const staged = await this.#git(top, ['ls-files', '-s', '-z']);
     const submodules = staged.split('\0').filter((entry) => entry.startsWith('160000 '));
@@ -106,7 +109,9 @@ class RepositoryInspector {
     return false;
   }
 
-  /** Whether file tools can change or create the file: the file is in the project, but not in `.git`. */
+  /**
+   * Whether file tools can change or create the file: that is, whether the file is in the project, but not in `.git`.
+   */
   #isEditable(path: string): boolean {
     const real = existsSync(path)
       ? realpathSync.native(path)

@@ -14,7 +14,7 @@ import { openFile, openFolder, type OpenFile } from '../project/project-path.ts'
 import { ToolError } from '../tool-error.ts';
 import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** The longest record of ripgrep that is read completely, in bytes. */
+/** The longest record in ripgrep's output that is read completely, in bytes. */
 const maxRecordBytes = 1024 * 1024;
 /** The most characters of ripgrep's error output that are kept. */
 const maxErrorOutput = 2_000;
@@ -120,7 +120,7 @@ class OneFile {
 interface RipgrepRecord {
   path: string;
   isMatch: boolean;
-  /** The place and bytes of the line; absent if the record was too long. */
+  /** The position and bytes of the line; absent if the record was too long. */
   at?: { line: number; offset: number; bytes: Buffer };
 }
 
@@ -205,7 +205,7 @@ async function* records(output: Readable): AsyncGenerator<RipgrepRecord> {
       const end = chunk.indexOf(10, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
-      // Of a record that is too long, the beginning is kept, because it has the file's name.
+      // Keep the beginning of a record that is too long, because it contains the file's name.
       if (length <= maxRecordBytes) chunks.push(part);
       if (end < 0) break;
       const found = take();

@@ -42,7 +42,7 @@ export function chatRequest(request: ModelRequest): ChatRequestBody {
   };
 }
 
-/** All successive items of one role: of the user, or of the model. */
+/** All successive items of one role: the user's or the model's. */
 type RoleMessage =
   | { role: 'user'; parts: MessagePart[] }
   | { role: 'assistant'; text: string; reasoning: string; calls: CallItem[] };
@@ -61,7 +61,7 @@ function messagesOf(
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
-      // OpenRouter's models reject calls without these details.
+      // OpenRouter's models reject calls without these reasoning details.
       ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };

@@ -19,9 +19,9 @@ export class ChatTranslator {
   readonly #writer: AnswerWriter;
   readonly #calls: ToolCalls;
   readonly #details = new ReasoningDetails();
-  /** The text that is open. A text of another kind, or a call, ends it. */
+  /** The open text item. A text of a different kind, or a call, ends the item. */
   #text: { kind: TextKind; itemId: string } | undefined;
-  /** The prefix for the ids of text items: the server's id of the answer, once it is known. */
+  /** The prefix for the ids of text items: the server's id of the answer, once that id is known. */
   #id = 'answer';
   #citations: Citation[] = [];
   #finishReason: string | undefined;

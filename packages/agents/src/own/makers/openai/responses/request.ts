@@ -22,9 +22,9 @@ export interface ResponsesOptions {
 }
 
 /**
- * The body of a Responses request. The server stores nothing, so the model's reasoning is sent to us encrypted, and
- * sent back with the next request. The request leaves out system messages for people, plans, approvals, errors, and
- * reasoning of other makers.
+ * The body of a Responses request. The server stores nothing, so the server encrypts the model's reasoning and sends
+ * it, and the next request contains the encrypted reasoning again. The request leaves out system messages for people,
+ * plans, approvals, errors, and reasoning of other makers.
  */
 export function responsesRequest(
   request: ModelRequest,
@@ -146,7 +146,7 @@ function reasoningOf(item: OutputItem): InputItem[] {
   return [
     {
       type: 'reasoning',
-      // The server recognizes its reasoning by the encrypted content, so the id may be any name.
+      // The server recognizes its reasoning by the encrypted content, so the id may be any text.
       ...(typeof id === 'string' ? { id } : { id: item.id }),
       summary: [],
       encrypted_content: encrypted,

@@ -26,9 +26,9 @@ interface StreamedItem {
 export class ResponsesTranslator {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
-  /** The open items, by place in the output, or by id if the server sends no places. */
+  /** The open items, by their index in the output, or by id if the server sends no indexes. */
   readonly #items = new Map<number | string, StreamedItem>();
-  /** The places in the output of items of unknown types. */
+  /** The indexes, in the output, of items of unknown types. */
   readonly #unknown = new Set<number | string>();
   #citations: Citation[] = [];
   #finishReason: string | undefined;
