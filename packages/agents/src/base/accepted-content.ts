@@ -22,12 +22,12 @@ export const commonSounds: Readonly<Record<string, 'wav' | 'mp3'>> = {
 export const joinWords = (text: string, more: readonly string[]): string =>
   [text, ...more].filter((part) => part !== '').join('\n\n');
 
-/** A text file as text for the model, in a `<file>` element. */
+/** Returns a text file as text for the model, in a `<file>` element. */
 export function fileAsText({ uri, name = uri, text = '' }: Resource): string {
   return `<file name=${JSON.stringify(name)}>\n${text}\n</file>`;
 }
 
-/** The path of a link to a file; undefined for other links. */
+/** Returns the path of a link to a file; undefined for other links. */
 export function linkedPath({ uri }: ResourceLink): string | undefined {
   try {
     return new URL(uri).protocol === 'file:' ? fileURLToPath(uri) : undefined;
@@ -36,6 +36,6 @@ export function linkedPath({ uri }: ResourceLink): string | undefined {
   }
 }
 
-/** A link as text: a file's path, or the name and URI. */
+/** Returns a link as text: a file's path, or the name and URI. */
 export const linkAsText = (link: ResourceLink): string =>
   linkedPath(link) ?? `${link.name}: ${link.uri}`;

@@ -36,7 +36,7 @@ export class AgentPool<P extends PooledProcess> {
     return this.find(() => true);
   }
 
-  /** A running process that fulfils the condition. */
+  /** Returns a running process that fulfils the condition. */
   find(isMeant: (process: P) => boolean): P | undefined {
     return [...this.#users.keys()].find((process) => process.isAlive && isMeant(process));
   }
@@ -49,7 +49,7 @@ export class AgentPool<P extends PooledProcess> {
     return process;
   }
 
-  /** Whether the process has only one user. */
+  /** Returns whether the process has only one user. */
   isLastUser(process: P): boolean {
     return (this.#users.get(process) ?? 1) === 1;
   }

@@ -19,14 +19,14 @@ export function describeCommand(
   return { ...agent, available: false, reason };
 }
 
-/** A word for a POSIX shell, quoted if necessary. */
+/** Returns a word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**
- * The path of an executable program; undefined if there is none. A name is searched in the search path's absolute
- * folders.
+ * Returns the path of an executable program; undefined if there is none. A name is searched in the search path's
+ * absolute folders.
  */
 export function findProgram(command: string, searchPath = ''): string | undefined {
   if (command.includes('/')) return isProgram(command) ? command : undefined;

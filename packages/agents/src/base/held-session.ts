@@ -268,7 +268,7 @@ export class HeldSession {
     this.#agents.forget(this);
   }
 
-  /** The error for a session that the agent does not have. */
+  /** Returns the error for a session that the agent does not have. */
   notFound(): ProviderError {
     return errors.SESSION_NOT_FOUND.unknown(this.#agents.driver.name, this.sessionId);
   }
@@ -290,7 +290,7 @@ async function checkFolder(projectDir: string): Promise<void> {
   throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }
 
-/** Whether an event is a plain text delta, which has no depth: most events are. */
+/** Returns whether an event is a plain text delta, which has no depth: most events are. */
 function isPlainText({ payload }: EventDraft): boolean {
   return payload.type === 'item_delta' && payload.patch === undefined;
 }

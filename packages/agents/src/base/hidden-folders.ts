@@ -29,17 +29,17 @@ export class HiddenFolders {
     return this.#folders.map((folder) => this.#realPath(folder));
   }
 
-  /** Whether a real path is a hidden folder, or lies in one. */
+  /** Returns whether a real path is a hidden folder, or lies in one. */
   hides(real: string): boolean {
     return this.paths.some((folder) => contains(folder, real));
   }
 
-  /** Whether one of the folders is at this real path or below it. */
+  /** Returns whether one of the folders is at this real path or below it. */
   isBelow(real: string): boolean {
     return this.paths.some((folder) => contains(real, folder));
   }
 
-  /** Whether the file has another name (a hard link) in one of the folders. */
+  /** Returns whether the file has another name (a hard link) in one of the folders. */
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
     // Adding a name changes the file's `ctime`, so a scan that began after the `ctime` has seen all of the file's
@@ -66,14 +66,14 @@ export class HiddenFolders {
   }
 }
 
-/** Whether a real path is the real path `folder`, or lies below it. */
+/** Returns whether a real path is the real path `folder`, or lies below it. */
 export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 const inodeKey = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
 
-/** The files in these folders that have more than one name. */
+/** Returns the files in these folders that have more than one name. */
 async function linkedFiles(folders: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const folder of folders) {

@@ -5,7 +5,7 @@ export const hookOutcomes = {
   stopped: 'stopped the turn',
 } as const;
 
-/** The notice about a hook. @param why - The hook's own explanation; may be empty. */
+/** Returns the notice about a hook. @param why - The hook's own explanation; may be empty. */
 export function hookWords(name: string, outcome: string, why: string): string {
   const explanation = why.trim();
   return `The hook ${name} ${outcome}${explanation === '' ? '.' : `:\n\n${explanation}`}`;

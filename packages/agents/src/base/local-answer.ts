@@ -3,7 +3,7 @@ import type { EventDraft } from '@liminal/protocol';
 import { isoNow as now } from './iso-clock.ts';
 import { type TurnStart, TurnWriter } from './turn-writer.ts';
 
-/** The slash command's name; undefined for other text, paths, and text that begins with a blank. */
+/** Returns the slash command's name; undefined for other text, paths, and text that begins with a blank. */
 export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 

@@ -1,6 +1,6 @@
 import type { SessionNotice } from '@liminal/protocol';
 
-/** The notice about an MCP server that has not started yet. */
+/** Returns the notice about an MCP server that has not started yet. */
 export const serverStarting = (name: string): string =>
   `The MCP server “${name}” is starting. The agent gets its tools as soon as it is ready.`;
 

@@ -138,7 +138,7 @@ function timerAt(deadline: string | undefined, act: () => void): NodeJS.Timeout 
   return setTimeout(act, Math.max(0, Date.parse(deadline) - Date.now()));
 }
 
-/** The outcome of an answer to a request with these options. Throws ProviderError `INVALID_OPTION`. */
+/** Returns the outcome of an answer to a request with these options. Throws ProviderError `INVALID_OPTION`. */
 export function answeredWith(
   options: readonly ApprovalOption[],
   { optionId, content, note }: ApprovalAnswer,

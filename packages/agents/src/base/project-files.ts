@@ -26,7 +26,7 @@ export interface FoundFile {
   text: string | undefined;
 }
 
-/** The file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
+/** Returns the file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
 async function readWholeFile(path: string): Promise<FoundFile | undefined> {
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf);
@@ -74,7 +74,7 @@ export class ProjectReading {
     return read;
   }
 
-  /** The paths of all files below a folder, including linked folders; undefined if there are too many. */
+  /** Returns the paths of all files below a folder, including linked folders; undefined if there are too many. */
   async filesBelow(folder: string): Promise<string[] | undefined> {
     const files: string[] = [];
     const seen = new Set<string>();
@@ -99,7 +99,7 @@ export class ProjectReading {
   }
 }
 
-/** A folder and all its parents, innermost first. */
+/** Returns a folder and all its parents, innermost first. */
 export function withParents(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...withParents(parent)];
@@ -111,7 +111,7 @@ export interface Repository {
   main?: string;
 }
 
-/** The git repository that contains a real path. */
+/** Returns the git repository that contains a real path. */
 export async function repositoryOf(folder: string): Promise<Repository | undefined> {
   for (const root of withParents(folder)) {
     const git = join(root, '.git');
@@ -129,8 +129,8 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
 }
 
 /**
- * The folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git fails, or
- * does not answer before `signal` aborts.
+ * Returns the folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git
+ * fails, or does not answer before `signal` aborts.
  */
 export async function ignoredByGit(
   folder: string,
@@ -162,7 +162,7 @@ export async function ignoredByGit(
   return new Set(code === 0 ? ignored.split('\0').filter((path) => path !== '') : []);
 }
 
-/** The project settings that consist of these files; undefined without files. */
+/** Returns the project settings that consist of these files; undefined without files. */
 export function settingsOf(found: readonly FoundFile[]): ProjectSettings | undefined {
   if (found.length === 0) return undefined;
   const hash = createHash('sha256');

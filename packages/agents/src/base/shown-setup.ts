@@ -7,7 +7,7 @@ import { headOf, type SessionSetup, type SetupEntry, type SetupKind } from '@lim
 const maxEntries = 1_000;
 const maxText = 2_000;
 
-/** A part of a session's setup, limited in size, and without empty fields. */
+/** Returns a part of a session's setup, limited in size, and without empty fields. */
 export const shownPart = (
   kind: SetupKind,
   entries: readonly SetupEntry[],

@@ -70,8 +70,8 @@ export class TurnBounds {
 }
 
 /**
- * Whether a value belongs to the turn itself rather than to an item. Every page of the turn's history contains the
- * values of the turn itself.
+ * Returns whether a value belongs to the turn itself rather than to an item. Every page of the turn's history contains
+ * the values of the turn itself.
  */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');

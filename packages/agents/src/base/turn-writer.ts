@@ -58,7 +58,7 @@ const full =
 
 const fullMark = (turnId: string): string => `${turnId}:full`;
 
-/** Whether the item is the notice that the turn has reached its limit. */
+/** Returns whether the item is the notice that the turn has reached its limit. */
 export const isFullMark = (item: OutputItem, turnId: string): boolean =>
   item.id === fullMark(turnId);
 
@@ -265,7 +265,7 @@ export class TurnWriter {
     this.write({ type: 'item_cancelled', itemId, reason });
   }
 
-  /** An open item in its present state. */
+  /** Returns an open item in its present state. */
   item(itemId: string): OutputItem | undefined {
     const open = this.#open.get(itemId);
     if (open === undefined) return undefined;
@@ -321,7 +321,7 @@ export class TurnWriter {
     return this.#open.delete(itemId);
   }
 
-  /** A call without a result, in its present state. */
+  /** Returns a call without a result, in its present state. */
   #call(callId: string | undefined): CallItem | undefined {
     const call = callId === undefined ? undefined : this.#calls.get(callId);
     const item = call && (call.item ?? this.item(call.itemId));

@@ -2,7 +2,7 @@
 import { maxPrinted, runCommand, type CommandEnd } from './run-command.ts';
 import { ShownOutput } from './shown-output.ts';
 
-/** The command in a message; undefined for other messages. */
+/** Returns the command in a message; undefined for other messages. */
 export const userCommandIn = (message: string): string | undefined =>
   message.startsWith('!') ? message.slice(1).trim() || undefined : undefined;
 

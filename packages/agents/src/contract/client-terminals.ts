@@ -18,7 +18,7 @@ export interface TerminalRequest {
 
 /** A program that a client runs. All methods reject once the client has disconnected. */
 export interface ClientTerminal {
-  /** The output so far; only its end if `truncated`. */
+  /** Returns the output so far; only its end if `truncated`. */
   output(): Promise<{ output: string; truncated: boolean }>;
   /** Resolves when the program has ended. */
   exited(): Promise<ExitStatus>;

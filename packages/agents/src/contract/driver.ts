@@ -180,7 +180,7 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Returns whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
   /** Returns the folder of a session in the agent's own store, to open the session by its id alone. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;

@@ -85,8 +85,8 @@ export interface ProjectGrants {
 /** A session's conversation as Liminal has stored it, for agents that store nothing themselves. */
 export interface StoredConversation {
   /**
-   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound
-   * have no items.
+   * Returns the runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were
+   * rewound have no items.
    */
   runs(): Promise<Response[]>;
 }
@@ -224,7 +224,7 @@ export interface CliProvider extends AgentCapabilities {
    */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
-  /** The agent's own id for the running turn, if the agent has one. */
+  /** Returns the agent's own id for the running turn, if the agent has one. */
   agentTurnId(sessionId: string): string | undefined;
 
   /**
@@ -237,7 +237,7 @@ export interface CliProvider extends AgentCapabilities {
   onUpdate(sessionId: string, callback: (update: SessionUpdate) => void): Unsubscribe;
   onExit(sessionId: string, callback: (exit: SessionExit) => void): Unsubscribe;
 
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Returns whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
   /** Ends all sessions of this agent and releases the provider's other resources. */
   close(): Promise<void>;
@@ -336,8 +336,8 @@ export interface AgentCapabilities {
    */
   readonly numbersStoredTurns?: boolean;
   /**
-   * The settings in a project folder that would make the agent run or permit something; undefined if there are none.
-   * Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
+   * Returns the settings in a project folder that would make the agent run or permit something; undefined if there are
+   * none. Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
    */
   readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
   /**
@@ -372,7 +372,7 @@ export interface AgentCapabilities {
    * may be working on a later turn, does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
-  /** Whether the file at a real path has the output of a background command of this session. */
+  /** Returns whether the file at a real path has the output of a background command of this session. */
   isTaskOutput?(agentSessionId: string, path: string): boolean;
   /** Sets the title, in the agent's own store, of a stored session that is not open. */
   renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;

@@ -41,7 +41,7 @@ export function readEnviron(pid: number): string | undefined {
   return isChangingProgram(pid) ? undefined : '';
 }
 
-/** Whether a process whose environment was read as empty is starting another program, or has just done so. */
+/** Returns whether a process whose environment was read as empty is starting another program, or has just done so. */
 function isChangingProgram(pid: number): boolean {
   const fields = statFields(pid);
   const [size, start, end] = [20, 47, 48].map((field) => Number(fields?.[field] ?? 0));

@@ -30,7 +30,7 @@ export interface HostedSession {
   onUpdate(update: unknown): void;
   /** Whether a turn runs. */
   readonly isBusy?: boolean;
-  /** Whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
+  /** Returns whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
   hasChild?(sessionId: string): boolean;
   /** Handles `params.update` of a `session/update` of a subagent's session. */
   onChildUpdate?(sessionId: string, update: unknown): void;
@@ -181,7 +181,7 @@ export class AcpAgent {
     return can?.fork === true && (loadSession === true || can.resume === true);
   }
 
-  /** Whether a session lives in this process. */
+  /** Returns whether a session lives in this process. */
   hosts(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
   }

@@ -80,7 +80,7 @@ export class AcpConnection {
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 
-  /** The agent's session id in one of Liminal's open requests. */
+  /** Returns the agent's session id in one of Liminal's open requests. */
   sessionOf(requestId: unknown): unknown {
     return this.#pendingRequests.get(requestId);
   }
@@ -99,8 +99,8 @@ export class AcpConnection {
   }
 
   /**
-   * Whether the library gets the message. The library would print an error for a non-message, an unexpected answer or a
-   * second answer.
+   * Returns whether the library gets the message. The library would print an error for a non-message, an unexpected
+   * answer or a second answer.
    */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;

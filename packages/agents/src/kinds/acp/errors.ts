@@ -42,8 +42,8 @@ export function withCompleteError(answer: Record<string, unknown>): Record<strin
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
 /**
- * Whether an agent refused a session because another client has it open. The protocol has no error for this case; the
- * adapter of Codex reports it with this text.
+ * Returns whether an agent refused a session because another client has it open. The protocol has no error for this
+ * case; the adapter of Codex reports it with this text.
  */
 export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
 

@@ -17,7 +17,7 @@ const Capabilities = z
  */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 
-/** The MCP transports that an agent reports. By the protocol every agent supports stdio. */
+/** Returns the MCP transports that an agent reports. By the protocol every agent supports stdio. */
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);

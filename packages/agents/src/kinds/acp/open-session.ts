@@ -120,9 +120,9 @@ async function reopen(
 }
 
 /**
- * Whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the session
- * open: people can correct both. Also false if the agent has never answered in the session, because such a session has
- * no content to replace.
+ * Returns whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the
+ * session open: people can correct both. Also false if the agent has never answered in the session, because such a
+ * session has no content to replace.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -186,7 +186,7 @@ async function resume(
   }
 }
 
-/** The session's folders, as parameters. Throws ProviderError `NOT_SUPPORTED`. */
+/** Returns the session's folders, as parameters. Throws ProviderError `NOT_SUPPORTED`. */
 function foldersOf(
   { session: { name, projectDir: cwd, additionalDirectories } }: Opening,
   { capabilities: { sessionCapabilities } }: AcpAgent,

@@ -33,7 +33,7 @@ export class Replay {
     return this.#ended.promise;
   }
 
-  /** Whether an update is part of the replay; if so, keeps it. */
+  /** Returns whether an update is part of the replay; if so, keeps the update. */
   takes(update: unknown): boolean {
     if (this.#state === 'over' || !isConversation(update)) return false;
     if (this.#state === 'awaited') {

@@ -199,7 +199,7 @@ function reasonsFor(
  */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
-/** The result that the model reads in place of the tool's output. */
+/** Returns the result that the model reads in place of the tool's output. */
 const refusedWith = (note?: string): PermissionResult =>
   note === undefined
     ? deniedByUser

@@ -163,7 +163,7 @@ async function startAllowed(options: StartOptions, signal: AbortSignal): Promise
 
 const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session runs without Liminal’s MCP servers.`;
 
-/** The start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
+/** Returns the start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
 async function startOptionsOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();

@@ -60,9 +60,9 @@ const asInTerminal: Options = {
 };
 
 /**
- * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people
- * have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has
- * agreed to.
+ * Returns the sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if
+ * people have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody
+ * has agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };
@@ -197,7 +197,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     return (await Reflect.apply(request, this.query, [uuid])) === true;
   }
 
-  /** The reason with the process's error output. */
+  /** Returns the reason with the process's error output. */
   explain(error: unknown): string {
     const reason = thrownMessage(error);
     const { errorOutput } = this.#program;

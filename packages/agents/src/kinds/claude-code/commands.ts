@@ -23,7 +23,7 @@ export const useless: ReadonlySet<string> = new Set([
   'workflow-launch-exec',
 ]);
 
-/** The commands that are offered to people. */
+/** Returns the commands that are offered to people. */
 export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
   commands
     .filter(({ name }) => !name.startsWith('__') && !useless.has(name))

@@ -36,8 +36,8 @@ export async function findStored(
 }
 
 /**
- * The turns of the stored conversation in the order in which they began, including summarised turns and abandoned
- * branches; undefined if there is no such session.
+ * Returns the turns of the stored conversation in the order in which they began, including summarised turns and
+ * abandoned branches; undefined if there is no such session.
  */
 export async function readHistory(
   sessionId: string,

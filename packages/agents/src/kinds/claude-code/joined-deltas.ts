@@ -60,7 +60,7 @@ interface Delta {
   pattern: RegExp;
 }
 
-/** The text, still escaped as in JSON. */
+/** Returns the text, still escaped as in JSON. */
 function deltaText(line: string | undefined, { pattern }: Delta): string | undefined {
   return line === undefined || line.length > shortLine ? undefined : pattern.exec(line)?.[1];
 }

@@ -17,7 +17,7 @@ const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | '
   disabled: { state: 'off', actions: ['on'] },
 };
 
-/** The MCP servers' states, without their configuration, which may contain keys. */
+/** Returns the MCP servers' states, without their configuration, which may contain keys. */
 export async function listMcpServers(query: Query): Promise<McpServerState[]> {
   const servers = await query.mcpServerStatus();
   return servers.map(({ name, status, error, tools }) => ({

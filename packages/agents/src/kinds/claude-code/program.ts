@@ -57,7 +57,7 @@ export async function noteFailure({ path }: FoundClaude, why: string): Promise<v
   failures.set(await programKey(path), `did not start a session (${why.replace(/\.$/, '')})`);
 }
 
-/** The program that npm has installed for this platform. */
+/** Returns the program that npm has installed for this platform. */
 export function installedClaude(): FoundClaude | undefined {
   const { platform, arch } = process;
   const name = `${platform}-${arch}${isMusl() ? '-musl' : ''}`;

@@ -181,7 +181,7 @@ const gap = 'A part of this conversation is missing in Claude Code’s file.';
 const secondRoot =
   'A new conversation begins here in Claude Code’s file. Claude Code does not know the earlier messages.';
 
-/** The entry without fields that only Claude Code needs, which are most of a large file. */
+/** Returns the entry without fields that only Claude Code needs, which are most of a large file. */
 function slim(entry: RawEntry): RawEntry {
   const { type, uuid, parentUuid, logicalParentUuid, isSidechain, isMeta } = entry;
   const { isCompactSummary, message, subtype, content, origin, timestamp } = entry;
@@ -210,7 +210,7 @@ function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   return [...new Set(found.values())];
 }
 
-/** The ids of the entries that a resumed Claude Code continues, including entries that it has summarised. */
+/** Returns the ids of the entries that a resumed Claude Code continues, including entries that it has summarised. */
 export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<string> {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
@@ -228,7 +228,7 @@ export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<st
   return main;
 }
 
-/** The ids of an entry and all its ancestors. */
+/** Returns the ids of an entry and all its ancestors. */
 function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): Set<string> {
   const path = new Set<string>();
   for (let at = byId.get(uuid ?? ''); at; at = byId.get(at.parentUuid ?? '')) path.add(at.uuid);
@@ -248,7 +248,7 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without children belongs to the conversation although the entry is not an ancestor of the
+ * Returns whether an entry without children belongs to the conversation although the entry is not an ancestor of the
  * conversation's last entry: the result of a parallel call, a note, or a command's output.
  */
 function isBeside(

@@ -80,7 +80,7 @@ export class TranscriptMarks {
   }
 }
 
-/** Whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
+/** Returns whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
 function isPrompt({ type, isMeta, message }: TranscriptLine): boolean {
   if (type !== 'user' || isMeta === true) return false;
   const content = message?.content;

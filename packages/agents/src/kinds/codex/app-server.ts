@@ -10,7 +10,7 @@ type Params = Record<string, unknown>;
 
 /** A session's thread, with the threads that Codex begins for its tasks. */
 export interface HostedThread {
-  /** Whether a turn belongs to this thread, by Codex' own id. */
+  /** Returns whether a turn belongs to this thread, by Codex' own id. */
   owns(nativeTurnId: string): boolean;
   /** Handles a notification about this thread, about a task's thread, or about the whole server. */
   onNotification(method: string, params: Params): void;

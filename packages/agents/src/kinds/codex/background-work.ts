@@ -45,12 +45,12 @@ export class BackgroundWork {
     return this.tasks.threads;
   }
 
-  /** Whether a turn belongs to the session, by Codex' own id. */
+  /** Returns whether a turn belongs to the session, by Codex' own id. */
   owns(turnId: string): boolean {
     return this.#turns.has(turnId);
   }
 
-  /** Whether a turn runs in the thread of a task. */
+  /** Returns whether a turn runs in the thread of a task. */
   isAtWork(threadId: string): boolean {
     return this.tasks.find(threadId) !== undefined;
   }

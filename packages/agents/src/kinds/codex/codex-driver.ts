@@ -311,7 +311,7 @@ const UserConfig = z.looseObject({
   config: z.looseObject({ sandbox_mode: z.string().nullish().catch(undefined) }),
 });
 
-/** Whether the user's configuration lets Codex write in project folders. */
+/** Returns whether the user's configuration lets Codex write in project folders. */
 async function writesByDefault(server: AppServer): Promise<boolean> {
   const { config } = UserConfig.safeParse(await server.tryRequest('config/read', {})).data ?? {};
   return (config?.sandbox_mode ?? 'read-only') !== 'read-only';

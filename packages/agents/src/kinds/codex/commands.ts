@@ -23,11 +23,11 @@ const Skills = z.looseObject({
 });
 export type Skill = z.infer<typeof Skills>['data'][number]['skills'][number];
 
-/** All skills of an answer to `skills/list`. */
+/** Returns all skills of an answer to `skills/list`. */
 export const listedSkills = (answer: unknown): Skill[] =>
   (Skills.safeParse(answer).data?.data ?? []).flatMap(({ skills }) => skills);
 
-/** The enabled skills of an answer to `skills/list`. */
+/** Returns the enabled skills of an answer to `skills/list`. */
 export const readSkills = (answer: unknown): Skill[] =>
   listedSkills(answer).filter(({ enabled, path }) => enabled && path !== '');
 

@@ -88,6 +88,6 @@ async function storePlan(server: AppServer, markdown: string): Promise<string | 
   return path;
 }
 
-/** Whether a thread's first message shows that the thread was begun to implement an approved plan. */
+/** Returns whether a thread's first message shows that the thread was begun to implement an approved plan. */
 export const beginsWithPlan = (firstMessage: string): boolean =>
   /^(?:Implement the plan\.|Read the approved plan at .+ and implement it\.)/.test(firstMessage);

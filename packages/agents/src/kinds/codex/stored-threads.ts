@@ -104,7 +104,7 @@ export async function readThread(
   });
 }
 
-/** Whether these are the turns of a fresh thread that was begun to implement a plan. */
+/** Returns whether these are the turns of a fresh thread that was begun to implement a plan. */
 function isAfterPlan([first]: readonly ThreadTurn[]): boolean {
   const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
   return asked?.type === 'userMessage' && beginsWithPlan(inputText(asked.content));
@@ -219,7 +219,7 @@ function turnIdOf(turn: ThreadTurn, threadId: string): string {
 
 const datedId = /^[\da-f]{8}-[\da-f]{4}-7/;
 
-/** Whether a turn is older than its thread: Codex' ids begin with their creation time (UUIDv7). */
+/** Returns whether a turn is older than its thread: Codex' ids begin with their creation time (UUIDv7). */
 const isOlder = (turnId: string, threadId: string): boolean =>
   datedId.test(turnId) && datedId.test(threadId) && turnId < threadId;
 

@@ -125,7 +125,7 @@ export class DemoTurn {
   }
 }
 
-/** An estimate of the number of tokens: the recording has no token counts. */
+/** Returns an estimate of the number of tokens: the recording has no token counts. */
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };

@@ -108,7 +108,7 @@ export class AnswerWriter {
     else this.#at.append(itemId, text);
   }
 
-  /** The current state of an open item. */
+  /** Returns the current state of an open item. */
   item(itemId: string): OutputItem | undefined {
     return this.#writer.item(itemId);
   }

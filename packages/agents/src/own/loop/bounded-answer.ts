@@ -17,8 +17,9 @@ const pieceSize = 64 * 1024;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The bytes of an answer, as a stream that reads from the server only when data is requested. Small pieces are joined,
- * and events are passed on whole, because a parser scans an unfinished event from its start again for each piece.
+ * Returns the bytes of an answer, as a stream that reads from the server only when data is requested. Small pieces are
+ * joined, and events are passed on whole, because a parser scans an unfinished event from its start again for each
+ * piece.
  */
 export function boundedAnswer(
   next: () => Promise<Uint8Array | undefined>,

@@ -83,29 +83,29 @@ export class ModelCatalog {
   }
 
   /**
-   * The model that a session chose earlier; `value` has the form that `choose` accepts. If the server has lost its key
-   * or is no longer configured, the returned server has a `problem`: the session can be read, and can continue with
-   * another model.
+   * Returns the model that a session chose earlier; `value` has the form that `choose` accepts. If the server has lost
+   * its key or is no longer configured, the returned server has a `problem`: the session can be read, and can continue
+   * with another model.
    */
   recall(value: string, own: string): ChosenModel {
     const { name, model } = readChoice(value, own);
     return { server: this.#servers.get(name) ?? goneServer(name), model };
   }
 
-  /** The model for a new session; undefined if no model is known. */
+  /** Returns the model for a new session; undefined if no model is known. */
   first(name: string): ChosenModel | undefined {
     const server = this.server(name);
     const model = server.model ?? this.#models(server)[0]?.id;
     return model === undefined ? undefined : { server, model };
   }
 
-  /** A model's context window in tokens; undefined if it is not known. */
+  /** Returns a model's context window in tokens; undefined if it is not known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
     const own = server.model === model ? server.contextWindow : undefined;
     return own ?? this.#listed({ server, model })?.contextWindow;
   }
 
-  /** Whether the model accepts tools; true unless its server reports otherwise. */
+  /** Returns whether the model accepts tools; true unless its server reports otherwise. */
   callsTools(chosen: ChosenModel): boolean {
     if (this.#withoutTools.has(optionValueOf(chosen))) return false;
     return this.#listed(chosen)?.callsTools ?? true;
@@ -116,7 +116,7 @@ export class ModelCatalog {
     this.#withoutTools.add(optionValueOf(chosen));
   }
 
-  /** The config option for the model, with the models from all lists that were fetched so far. */
+  /** Returns the config option for the model, with the models from all lists that were fetched so far. */
   option(chosen: ChosenModel | undefined, own: string): ConfigOption {
     const current = chosen && optionValueOf(chosen);
     const options = this.#usable.flatMap((server) =>
@@ -159,7 +159,7 @@ export class ModelCatalog {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
   }
 
-  /** The prefixes that name a server in an option's value; the prefix of `own` is first. */
+  /** Returns the prefixes that name a server in an option's value; the prefix of `own` is first. */
   #prefixes(own: string): string[] {
     const others = this.#usable.map(({ name }) => name).filter((name) => name !== own);
     return [own, ...others].map((name) => `${name}:`);
@@ -169,7 +169,7 @@ export class ModelCatalog {
     return this.#lists.get(server.name)?.models.find(({ id }) => id === model);
   }
 
-  /** The server's configured model, followed by the listed models. */
+  /** Returns the server's configured model, followed by the listed models. */
   #models(server: ModelServer): ListedModel[] {
     const listed = this.#lists.get(server.name)?.models ?? [];
     const { model } = server;
@@ -218,7 +218,7 @@ function optionValueOf({ server, model }: ChosenModel): string {
 }
 
 /**
- * The cost in US dollars of a request's tokens and web searches; undefined if the model has no price.
+ * Returns the cost in US dollars of a request's tokens and web searches; undefined if the model has no price.
  * @param searches - The number of web searches by the maker.
  */
 export function costOf(

@@ -13,8 +13,9 @@ export interface Citation {
 const maxListed = 100;
 
 /**
- * The citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file (`filename`,
- * `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its type.
+ * Returns the citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file
+ * (`filename`, `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its
+ * type.
  */
 export function citationsIn(annotations: readonly unknown[]): Citation[] {
   return annotations.flatMap((annotation) => {
@@ -28,7 +29,7 @@ export function citationsIn(annotations: readonly unknown[]): Citation[] {
   });
 }
 
-/** The field of an answer that has the citations. */
+/** Returns the field of an answer that has the citations. */
 export const withCitations = (citations: readonly Citation[]): { citations?: typeof citations } =>
   citations.length === 0 ? {} : { citations };
 
@@ -62,7 +63,7 @@ function lineOf({ title, url }: Citation): string {
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
-/** Whether the text is a URL that can be the target of a Markdown link without changes. */
+/** Returns whether the text is a URL that can be the target of a Markdown link without changes. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
 
 const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>

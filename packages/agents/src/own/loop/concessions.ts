@@ -28,7 +28,8 @@ export interface Concessions {
 }
 
 /**
- * The conversation in the form that is sent: changed by these concessions, and without files that no server accepts.
+ * Returns the conversation in the form that is sent: changed by these concessions, and without files that no server
+ * accepts.
  */
 export function withConcessions(
   conversation: readonly OutputItem[],
@@ -45,14 +46,16 @@ export function withConcessions(
   return has('ids') ? withShortIds(inTurns) : inTurns;
 }
 
-/** The item without the fields of its maker; nothing for a reasoning item, because only its maker can use it. */
+/**
+ * Returns the item without the fields of its maker; nothing for a reasoning item, because only its maker can use it.
+ */
 function withoutFields(item: OutputItem): OutputItem | [] {
   if (item.type === 'reasoning') return [];
   const { raw, ...rest } = item;
   return raw === undefined ? item : rest;
 }
 
-/** Whether an item is thinking that only the server that wrote it can read. */
+/** Returns whether an item is thinking that only the server that wrote it can read. */
 export function isThought(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return false;
   const kinds = [item.raw].flat().flatMap((kept) => {

@@ -21,7 +21,7 @@ export const lengthReasons = new Set([
 const isCutByLength = (finishReason: string): boolean =>
   lengthReasons.has(finishReason.toLowerCase());
 
-/** Whether arguments are a JSON object; an empty text counts as an empty object. */
+/** Returns whether arguments are a JSON object; an empty text counts as an empty object. */
 const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
 
 /**
@@ -75,8 +75,8 @@ const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
 /**
- * The key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not JSON, vary
- * by chance, so they are not compared.
+ * Returns the key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not
+ * JSON, vary by chance, so they are not compared.
  */
 const failureKey = (call: WantedCall, answer: CallResult | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];

@@ -24,9 +24,9 @@ const maxEvents = 256 * 1024 * 1024;
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * A `fetch` for a maker's SDK. Waits without a limit, and sends only text. Needs far less processor time than an
- * implementation of the whole fetch standard, which matters if a model calls many tools. Reading the body rejects with
- * a RangeError if the body, or one event in it, is too large.
+ * Makes a request as `fetch` does, for a maker's SDK. Waits without a limit, and sends only text. Needs far less
+ * processor time than an implementation of the whole fetch standard, which matters if a model calls many tools. Reading
+ * the body rejects with a RangeError if the body, or one event in it, is too large.
  * @throws TypeError in the same cases as `fetch`, with the reason as its cause; the signal's reason if it aborts.
  */
 export async function fetchWithoutTimeout(
@@ -79,7 +79,8 @@ const sameServerOnly =
   };
 
 /**
- * Whether a redirect leads to the same server. A redirect from http to https on the same host leads to the same server.
+ * Returns whether a redirect leads to the same server. A redirect from http to https on the same host leads to the same
+ * server.
  */
 export const isSameServer = (from: URL, to: URL): boolean =>
   to.origin === from.origin ||
@@ -121,8 +122,8 @@ function streamOf(
 }
 
 /**
- * An error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of `fetch` in
- * the causes of their own errors.
+ * Returns an error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of
+ * `fetch` in the causes of their own errors.
  */
 export function ownRefusal(thrown: unknown): ModelError | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {

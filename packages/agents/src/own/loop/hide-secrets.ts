@@ -1,6 +1,6 @@
 import { ModelError } from './model-error.ts';
 
-/** The secrets of a server: its key, and each header value that is long enough to be a secret. */
+/** Returns the secrets of a server: its key, and each header value that is long enough to be a secret. */
 export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>
   [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
     .filter((value) => value === apiKey || value.length >= shortest)
@@ -11,7 +11,7 @@ export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): st
 const shortest = 8;
 
 /**
- * The error without the secrets that the server's message repeats.
+ * Returns the error without the secrets that the server's message repeats.
  * @param mark - The text that replaces each secret.
  */
 export function withoutSecrets(

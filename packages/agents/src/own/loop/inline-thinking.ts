@@ -88,7 +88,7 @@ export class InlineThinking {
     return [];
   }
 
-  /** A closing tag in the words ends thinking, unless the tag is quoted. */
+  /** Returns the next pieces of the words. A closing tag ends thinking, unless the tag is quoted. */
   #words(): TextPiece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
@@ -133,7 +133,7 @@ export class InlineThinking {
 
 const isFence = (line: string): boolean => line.trimStart().startsWith('```');
 
-/** The length of the text without the last characters if these may be the start of a tag. */
+/** Returns the length of the text without the last characters if these may be the start of a tag. */
 function sureLength(text: string): number {
   const last = text.slice(-close.length);
   for (let from = 0; from < last.length; from += 1) {

@@ -259,8 +259,8 @@ function asTool(
 }
 
 /**
- * A hash of the program or address of a server. Permissions for tools depend on this hash and not on the server's name,
- * because a session may add its own server under the name of another server.
+ * Returns a hash of the program or address of a server. Permissions for tools depend on this hash and not on the
+ * server's name, because a session may add its own server under the name of another server.
  */
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 

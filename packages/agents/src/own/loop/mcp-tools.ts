@@ -39,7 +39,7 @@ export class McpTools {
     await Promise.all(connections.map(async (one) => one.close()));
   }
 
-  /** The SDK is large, so it is loaded only if there are servers. */
+  /** Returns a connection for each server. Loads the SDK only if there are servers, because the SDK is large. */
   async #open(): Promise<McpConnection[]> {
     const servers = Object.entries(this.#servers);
     if (servers.length === 0) return [];

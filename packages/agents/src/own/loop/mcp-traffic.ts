@@ -166,8 +166,8 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 20;
 
 /**
- * A `fetch` that follows redirects only on the same server, and repeats the request unchanged. Another server would get
- * the call and the headers with their keys, and may be a server that only this machine can reach.
+ * Makes a request as `fetch` does, but follows redirects only on the same server, and repeats the request unchanged.
+ * Another server would receive the call and the headers with their keys, and may be reachable only from this machine.
  */
 async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
   let at = new URL(asked);

@@ -81,7 +81,7 @@ async function peek(
   return [start, replayed];
 }
 
-/** The HTTP status of a JSON error; undefined if the text is not a JSON error. */
+/** Returns the HTTP status of a JSON error; undefined if the text is not a JSON error. */
 function statusIn(
   text: string,
   unnamed: ((error: Record<string, unknown>) => number) | undefined,

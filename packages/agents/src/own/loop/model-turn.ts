@@ -397,7 +397,7 @@ function sumOf(
   return sum > 0 ? { [field]: sum } : {};
 }
 
-/** Whether people see the item as work of the model. */
+/** Returns whether people see the item as work of the model. */
 const isOfModel = (item: OutputItem): boolean =>
   item.type === 'function_call' ||
   (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');

@@ -38,8 +38,8 @@ export class Permissions {
   }
 
   /**
-   * Whether the call may run without a question. Never rejects: if the project's permissions cannot be read, people are
-   * asked.
+   * Returns whether the call may run without a question. Never rejects: if the project's permissions cannot be read,
+   * people are asked.
    */
   async allow(kind: ToolKind, needed: readonly Permission[]): Promise<boolean> {
     if (this.mode === 'all') return true;

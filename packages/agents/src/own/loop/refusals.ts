@@ -153,8 +153,8 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
 }
 
 /**
- * The concessions to try after an error with an unknown message; the last one is to send the conversation as plain
- * text.
+ * Returns the concessions to try after an error with an unknown message; the last one is to send the conversation as
+ * plain text.
  */
 function guessesFor(
   conversation: readonly OutputItem[],

@@ -31,7 +31,7 @@ const ScriptInput = z.object({
 });
 
 /**
- * The description of the script tool that the model gets.
+ * Returns the description of the script tool that the model gets.
  * @param definitions - The tools that a script can use.
  */
 export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDefinition {
@@ -46,7 +46,7 @@ export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDe
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 
 /**
- * The instructions that explain scripts to a model without tools.
+ * Returns the instructions that explain scripts to a model without tools.
  * @param faces - The tools that a script can use.
  */
 export const scriptInstructions = (
@@ -86,7 +86,7 @@ interface ScriptSurroundings {
   turn: ScriptTurn;
 }
 
-/** The script tool for one call. Writes the script's start, its calls, and its end (seed 001, A.5). */
+/** Returns the script tool for one call. The tool writes the script's start, its calls, and its end (seed 001, A.5). */
 export function scriptTool(
   call: WantedCall,
   { tools, writer, run, turn }: ScriptSurroundings,

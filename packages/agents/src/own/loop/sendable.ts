@@ -32,12 +32,12 @@ function repaired(value: unknown): unknown {
   );
 }
 
-/** The item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
+/** Returns the item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
 export function withSendableFiles(item: OutputItem): OutputItem {
   return withBlocks(item, sendable);
 }
 
-/** The item with each block replaced by the function's result; the item itself if no block changes. */
+/** Returns the item with each block replaced by the function's result; the item itself if no block changes. */
 export function withBlocks(
   item: OutputItem,
   change: (block: ContentBlock) => ContentBlock,
@@ -50,13 +50,13 @@ export function withBlocks(
     : { ...item, blocks: changed };
 }
 
-/** The base64 bytes of a block; undefined if the block has none. */
+/** Returns the base64 bytes of a block; undefined if the block has none. */
 export function bytesOf(block: ContentBlock): string | undefined {
   if (block.type === 'image' || block.type === 'audio') return block.data || undefined;
   return block.type === 'resource' ? block.resource.blob || undefined : undefined;
 }
 
-/** The block without its bytes; the makers' clients then give the model only the block's name. */
+/** Returns the block without its bytes; the makers' clients then give the model only the block's name. */
 export function withoutBytes(block: ContentBlock): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
   if (block.type !== 'resource') return block;
@@ -103,7 +103,7 @@ function withBytes(block: ContentBlock, data: string, mimeType: string): Content
   return { ...block, resource: { ...block.resource, blob: data, mimeType } };
 }
 
-/** Whether a file begins and ends as its type requires; true for other types. */
+/** Returns whether a file begins and ends as its type requires; true for other types. */
 function isCompleteFile(bytes: Buffer, type: string): boolean {
   if (type in commonSounds) return isSound(bytes, commonSounds[type]);
   switch (type) {

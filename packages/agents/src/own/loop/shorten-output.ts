@@ -10,7 +10,7 @@ type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
  */
 const longest = { head: 60_000, tail: 40_000 };
 
-/** The output with its long parts shortened, and without parts that are repeated. */
+/** Returns the output with its long parts shortened, and without parts that are repeated. */
 export function shortenOutput(item: CallOutput): CallOutput {
   const { output, blocks } = item;
   const shortText = shortened(output);

@@ -203,7 +203,7 @@ function chosen(outcome: ApprovalOutcome, optionId: string): boolean {
   return outcome.outcome === 'selected' && outcome.optionId === optionId;
 }
 
-/** The parsed arguments; an empty text is an empty object. Throws ToolError. */
+/** Returns the parsed arguments; an empty text is an empty object. Throws ToolError. */
 function parseArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {

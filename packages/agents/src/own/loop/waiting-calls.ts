@@ -45,16 +45,16 @@ export interface WantedCall extends ModelCall {
   onAsked?: () => void;
 }
 
-/** The id of the script that a call of `run_script` runs. @param itemId - The call's item. */
+/** Returns the id of the script that a call of `run_script` runs. @param itemId - The call's item. */
 export const scriptOf = (itemId: string): string => `${itemId}:script`;
 
-/** The id of a script's call and of the call's item. @param place - Counted from 1. */
+/** Returns the id of a script's call and of the call's item. @param place - Counted from 1. */
 export const scriptCallOf = (scriptId: string, place: number): string => `${scriptId}:${place}`;
 
-/** The id of a call's output. @param itemId - The call's item. */
+/** Returns the id of a call's output. @param itemId - The call's item. */
 export const outputOf = (itemId: string): string => `${itemId}:output`;
 
-/** The calls whose questions were open when the newest turn was cut off. */
+/** Returns the calls whose questions were open when the newest turn was cut off. */
 export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
@@ -70,7 +70,7 @@ export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   });
 }
 
-/** The newest turn and the turns that it resumed, oldest first; a person started the oldest of these turns. */
+/** Returns the newest turn and the turns that it resumed, oldest first; a person started the oldest of these turns. */
 function triesIn(runs: readonly Response[]): Response[] {
   const all = runs.filter((run) => !isServerTurn(run));
   const first = all.findLastIndex(({ trigger }) => trigger !== 'agent');
@@ -122,7 +122,7 @@ function callIn(items: readonly OutputItem[], callId: string): RecordedCall | un
   return approvalId === undefined ? { item } : { item, approvalId };
 }
 
-/** The id of the unanswered question about a call. */
+/** Returns the id of the unanswered question about a call. */
 function questionOf(callId: string, items: readonly OutputItem[]): string | undefined {
   const asked = items.find((item) => item.type === 'approval' && item.callId === callId);
   if (asked?.type !== 'approval' || asked.outcome?.outcome !== 'cancelled') return undefined;
@@ -131,6 +131,6 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
 
 const isCall = (item: OutputItem): item is CallItem => item.type === 'function_call';
 
-/** An output that broke off does not count, because it contains only the part that had arrived. */
+/** Returns whether an item is a complete output. An output that broke off contains only the part that had arrived. */
 const isEnded = (item: OutputItem): item is CallOutput =>
   item.type === 'function_call_output' && item.error === undefined;

@@ -32,7 +32,7 @@ const variables: Record<string, readonly string[]> = {
   'https:': ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'],
 };
 
-/** The way in which a request to this http or https address is sent. */
+/** Returns the way in which a request to this http or https address is sent. */
 export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   const variable = variables[protocolOf(address)]?.find((name) => valueIn(env, name) !== '');
   if (variable === undefined) return { kind: 'direct', reason: 'no proxy is set' };
@@ -46,17 +46,17 @@ export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   return { kind: 'unusable', problem };
 }
 
-/** A proxy's address without its password, for people. */
+/** Returns a proxy's address without its password, for people. */
 export const shownProxy = ({ url, variable }: Proxy): string =>
   `${hideUrlSecrets(url.href).replace(/\/$/, '')} of ${variable}`;
 
-/** Whether any of the proxies' variables is set. */
+/** Returns whether any of the proxies' variables is set. */
 export const hasProxies = (env: NodeJS.ProcessEnv = process.env): boolean =>
   Object.values(variables).some((names) => names.some((name) => valueIn(env, name) !== ''));
 
 /**
- * The part of an error message that names the proxy: ` through the proxy …`, or an empty text if the request is sent
- * directly.
+ * Returns the part of an error message that names the proxy: ` through the proxy …`, or an empty text if the request is
+ * sent directly.
  */
 export function throughProxy(address: string | URL): string {
   const url = URL.parse(String(address));
@@ -65,7 +65,9 @@ export function throughProxy(address: string | URL): string {
   return way?.kind === 'proxy' ? ` through the proxy ${shownProxy(way.proxy)}` : '';
 }
 
-/** The proxy's response in place of the server's, taken from a request's error; undefined for any other error. */
+/**
+ * Returns the proxy's response in place of the server's, taken from a request's error; undefined for any other error.
+ */
 export function refusalOfProxy(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const [, status] = refusals.map((pattern) => pattern.exec(at.message)).find(Boolean) ?? [];
@@ -88,7 +90,7 @@ const valueIn = (env: NodeJS.ProcessEnv, name: string): string => env[name]?.tri
 
 const protocolOf = ({ protocol }: URL): string => protocol.replace(/^ws/, 'http');
 
-/** The host without brackets, and without the dot at the end of a fully qualified name. */
+/** Returns the host without brackets, and without the dot at the end of a fully qualified name. */
 const hostOf = ({ hostname }: URL): string =>
   hostname.replace(/^\[|\]$/g, '').replace(/(?<=.)\.$/, '');
 
@@ -115,8 +117,8 @@ function isOwn(host: string): boolean {
 }
 
 /**
- * Whether NO_PROXY contains the host: as a name (which includes its subdomains), as an address or as a CIDR range, each
- * with or without a port, or as `*`.
+ * Returns whether NO_PROXY contains the host: as a name (which includes its subdomains), as an address or as a CIDR
+ * range, each with or without a port, or as `*`.
  */
 function isExcepted(host: string, port: number, exceptions: string): boolean {
   return exceptions

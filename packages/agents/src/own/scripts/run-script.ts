@@ -162,9 +162,9 @@ async function callHost(
 }
 
 /**
- * Whether the script has used much more time than allowed. The script stops itself when its CPU time is over, but
- * cannot do so during a built-in function that does not return. From outside, the only known time is the time in which
- * the thread was not waiting; other work of the machine may have delayed the thread during that time.
+ * Returns whether the script has used much more time than allowed. The script stops itself when its CPU time is over,
+ * but cannot do so during a built-in function that does not return. From outside, the only known time is the time in
+ * which the thread was not waiting; other work of the machine may have delayed the thread during that time.
  */
 function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;

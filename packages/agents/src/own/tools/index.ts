@@ -36,7 +36,7 @@ export interface BuiltInOptions {
  */
 const forWorkers = new Set(['bash', 'search', 'fetch']);
 
-/** The tools, for one or several sessions. */
+/** Returns the tools, for one or several sessions. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
   if (workers === undefined) {

@@ -27,7 +27,7 @@ const Input = z.object({
 });
 type Input = z.infer<typeof Input>;
 
-/** A tool that reads text files and shows images. */
+/** Returns a tool that reads text files and shows images. */
 export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   name: 'read',
   description:

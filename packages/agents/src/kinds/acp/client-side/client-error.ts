@@ -17,8 +17,8 @@ export const invalidParams = (message: string): ClientError => new ClientError(-
 export const notFound = (message: string): ClientError => new ClientError(-32002, message);
 
 /**
- * The error for a missing file. The text has the words that agents search for, because some agents do not check the
- * error's code.
+ * Returns the error for a missing file. The text has the words that agents search for, because some agents do not check
+ * the error's code.
  */
 export const missingFile = (path: string): ClientError =>
   new ClientError(-32002, `Resource not found: ${path} does not exist (ENOENT: No such file).`, {

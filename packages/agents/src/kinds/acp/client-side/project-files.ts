@@ -165,7 +165,7 @@ const problems: Record<string, string> = {
   EPERM: 'may not be opened: Liminal lacks the permission',
 };
 
-/** The agent's error: why a file could not be opened. */
+/** Returns the agent's error: why a file could not be opened. */
 function openError(path: string, error: unknown): ClientError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);

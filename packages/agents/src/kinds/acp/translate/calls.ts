@@ -26,7 +26,7 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Whether an update begins a call, changes its state or ends it; false if the update only adds output. */
+  /** Returns whether an update begins a call, changes its state or ends it; false if the update only adds output. */
   isStateChange(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
@@ -43,12 +43,12 @@ export class AcpCalls {
     return call === undefined ? askedFromRequest(request) : call.asked(request);
   }
 
-  /** Whether this turn has the call. */
+  /** Returns whether this turn has the call. */
   has(callId: string): boolean {
     return this.#open.has(callId) || this.#ended.has(callId);
   }
 
-  /** Whether the call has ended. */
+  /** Returns whether the call has ended. */
   isOver(callId: string): boolean {
     return this.#ended.has(callId) && !this.#open.has(callId);
   }

@@ -23,7 +23,7 @@ export function readBlock(value: unknown): ReadBlock {
   return { block, ...(unread !== undefined && { unread }) };
 }
 
-/** The fields of `value` that `read` lacks. */
+/** Returns the fields of `value` that `read` lacks. */
 function extras(value: unknown, read: unknown): Record<string, unknown> | undefined {
   if (!isRecord(value) || !isRecord(read)) return undefined;
   const left = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {

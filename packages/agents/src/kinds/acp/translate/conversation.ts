@@ -25,6 +25,6 @@ const handlers: Record<string, UpdateHandler> = {
 export const conversationHandler = (type: string): UpdateHandler | undefined =>
   Object.hasOwn(handlers, type) ? handlers[type] : undefined;
 
-/** Whether an update is part of the conversation, which `session/load` replays, rather than session state. */
+/** Returns whether an update is part of the conversation, which `session/load` replays, rather than session state. */
 export const isConversation = (update: unknown): boolean =>
   conversationHandler(updateType(update)) !== undefined;

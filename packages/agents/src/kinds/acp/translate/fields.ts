@@ -44,7 +44,7 @@ export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
   };
 }
 
-/** The type of an update; `''` if it has none. */
+/** Returns the type of an update; `''` if it has none. */
 export function updateType(update: unknown): string {
   const type = isRecord(update) ? update['sessionUpdate'] : undefined;
   return typeof type === 'string' ? type : '';

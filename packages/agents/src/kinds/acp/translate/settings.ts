@@ -155,7 +155,7 @@ function readChoices(values: readonly unknown[] = [], group?: string): ConfigCho
 const hasChoice = ({ options }: ConfigOption, value: string): boolean =>
   options.some((choice) => choice.value === value);
 
-/** An option's values, sorted, as text for comparison. */
+/** Returns an option's values, sorted, as text for comparison. */
 const valuesOf = ({ options }: ConfigOption): string =>
   JSON.stringify(options.map(({ value }) => value).toSorted());
 

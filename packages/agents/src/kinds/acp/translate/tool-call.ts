@@ -116,13 +116,13 @@ export class ToolCall {
     return this.#status === 'failed' ? false : undefined;
   }
 
-  /** Whether an update changes the call's state. */
+  /** Returns whether an update changes the call's state. */
   isChangedBy(update: unknown): boolean {
     const { status } = readFields(update, { status: toolCall.status }).fields;
     return status !== undefined && status !== this.#status;
   }
 
-  /** Whether an update only repeats known values of the call. */
+  /** Returns whether an update only repeats known values of the call. */
   isRepeatedBy(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
     const { title: known, kind: knownKind, arguments: knownArguments } = this.#item;
@@ -332,7 +332,7 @@ const withoutEmpty = (item: CallItem): ShownFields => ({
   ...(item.arguments !== '' && { arguments: item.arguments }),
 });
 
-/** Whether an update's content is output: before the tool runs, content describes the call. */
+/** Returns whether an update's content is output: before the tool runs, content describes the call. */
 function isOutput({ status }: CallFields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;

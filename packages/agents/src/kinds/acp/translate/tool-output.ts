@@ -113,7 +113,7 @@ export class ToolOutput {
     return success ? this.#rawText() : raw.text;
   }
 
-  /** The raw output's text; empty if it is JSON and the call shows something else. */
+  /** Returns the raw output's text; empty if it is JSON and the call shows something else. */
   #rawText(): string {
     const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
     // If a command printed nothing, its exit code counts as its output.

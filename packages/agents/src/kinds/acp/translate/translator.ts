@@ -112,7 +112,7 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** Whether the agent has reported the session as a subagent's. */
+  /** Returns whether the agent has reported the session as a subagent's. */
   hasChild(sessionId: string): boolean {
     return this.#subagents.has(sessionId);
   }
@@ -252,8 +252,8 @@ export class AcpTranslator {
   }
 
   /**
-   * Whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the call
-   * itself no longer changes.
+   * Returns whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the
+   * call itself no longer changes.
    */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
@@ -273,7 +273,7 @@ export class AcpTranslator {
     else this.#turn.keepAside(raw);
   }
 
-  /** The running turn, or a new turn that the agent begins by itself. */
+  /** Returns the running turn, or a new turn that the agent begins by itself. */
   #running(timestamp: string): AcpTurn {
     const turn = this.#turn;
     if (turn === undefined)

@@ -296,7 +296,7 @@ export class AcpTurn {
 
 const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw !== null;
 
-/** Whether an update begins an ended call again, under the same id. */
+/** Returns whether an update begins an ended call again, under the same id. */
 function isAnew(update: unknown, source: Source): boolean {
   const status = isRecord(update) ? update['status'] : undefined;
   return source !== 'update' && status !== 'completed' && status !== 'failed';

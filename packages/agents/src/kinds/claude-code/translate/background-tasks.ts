@@ -135,7 +135,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** The title with which the task began. */
+  /** Returns the title with which the task began. */
   titleOf(taskId: string): string | undefined {
     return this.#started.get(taskId)?.title || undefined;
   }

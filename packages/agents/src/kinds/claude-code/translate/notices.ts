@@ -146,7 +146,7 @@ const silentTypes = new Set([
   'tool_use_summary',
 ]);
 
-/** The sentence to show, `silent` to show nothing, or `unknown` for a message that must be kept unchanged. */
+/** Returns the sentence to show, `silent` to show nothing, or `unknown` for a message that must be kept unchanged. */
 export function readNotice(message: SystemMessage): { show: string } | 'silent' | 'unknown' {
   const { subtype } = message;
   const show = Object.hasOwn(texts, subtype) ? texts[subtype]?.(message) : undefined;

@@ -59,7 +59,7 @@ export function describeOrigin(origin: Origin | undefined, message = ''): string
 
 export const originKind = ({ kind, subkind }: Origin): string => subkind ?? kind;
 
-/** Whether the origin is only a report about a background task. */
+/** Returns whether the origin is only a report about a background task. */
 export const isTaskReport = (origin: Origin | undefined): boolean =>
   origin?.kind === 'task-notification' && origin.subkind === undefined;
 

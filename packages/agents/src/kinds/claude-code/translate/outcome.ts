@@ -38,14 +38,14 @@ const codesBySubtype: Record<string, string> = {
 };
 
 /**
- * Whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with ACP
- * agents, and the next turn continues the work.
+ * Returns whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with
+ * ACP agents, and the next turn continues the work.
  */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
 /**
- * The terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
+ * Returns the terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
  * distinguishes it.
  */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
@@ -123,7 +123,7 @@ function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessa
   };
 }
 
-/** The total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
+/** Returns the total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
 const totalInput = (usage: NativeUsage): number =>
   (usage.input_tokens ?? 0) +
   (usage.cache_read_input_tokens ?? 0) +

@@ -22,7 +22,7 @@ const createdWords = /^Task #(\S+) created successfully: (.*)$/;
 
 const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
 
-/** Whether a tool only updates the to-do list. */
+/** Returns whether a tool only updates the to-do list. */
 export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**

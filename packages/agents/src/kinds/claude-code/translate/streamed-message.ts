@@ -10,7 +10,7 @@ interface StreamedBlock {
   isComplete: boolean;
 }
 
-/** Whether a block is a tool call of the client, the API or an MCP server. */
+/** Returns whether a block is a tool call of the client, the API or an MCP server. */
 export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
 
 /**

@@ -93,11 +93,11 @@ function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntr
 }
 
 const isBoundary = ({ subtype }: TranscriptEntry): boolean => subtype === 'compact_boundary';
-/** Whether the entry is one of Liminal's notes about the file. */
+/** Returns whether the entry is one of Liminal's notes about the file. */
 const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
   type === 'system' && subtype === 'note';
 
-/** Whether an entry is shown even if the beginning of its turn is missing. */
+/** Returns whether an entry is shown even if the beginning of its turn is missing. */
 function isShownWithoutTurn(entry: TranscriptEntry): boolean {
   const { type, isMeta, isSummary, blocks } = entry;
   if (isBoundary(entry)) return true;
@@ -136,7 +136,7 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
 const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
   taskNotice(text) ?? (isTaskReport(origin) ? undefined : describeOrigin(origin, text));
 
-/** The summary of a report about a background task; undefined for other texts. */
+/** Returns the summary of a report about a background task; undefined for other texts. */
 const taskNotice = (text: string): string | undefined =>
   text.startsWith('<task-notification>') ? inElement(text, 'summary').trim() : undefined;
 
@@ -258,7 +258,7 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   };
 }
 
-/** The images and files of a message that Claude Code has stored, without its other parts. */
+/** Returns the images and files of a message that Claude Code has stored, without its other parts. */
 function attachedFiles(parts: readonly unknown[]): ContentBlock[] {
   return parts.flatMap((part): ContentBlock[] => {
     const read = Attached.safeParse(part).data;

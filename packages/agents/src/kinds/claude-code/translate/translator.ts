@@ -76,7 +76,7 @@ export class ClaudeTranslator {
     return this.#modelId;
   }
 
-  /** The title of the task with this id, in the background or not. */
+  /** Returns the title of the task with this id, in the background or not. */
   titleOfTask(taskId: string): string | undefined {
     return this.#tasks.titleOf(taskId);
   }
@@ -381,7 +381,7 @@ class CostMeter {
   #before = 0;
   #latest = 0;
 
-  /** The session's cost so far, in US dollars. */
+  /** Returns the session's cost so far, in US dollars. */
   total(reported: number | undefined): number | undefined {
     if (reported === undefined) return undefined;
     if (reported < this.#latest) this.#before += this.#latest;

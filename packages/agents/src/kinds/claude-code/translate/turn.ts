@@ -39,8 +39,8 @@ const commandOutput = /^<(local-command|bash)-std(?:out|err)>/;
 const outputEnd = /<\/(?:local-command|bash)-std(?:out|err)>$/;
 
 /**
- * Whether a text is Claude Code's report of a compaction. The text is not shown, because the turn already shows the
- * compaction.
+ * Returns whether a text is Claude Code's report of a compaction. The text is not shown, because the turn already shows
+ * the compaction.
  */
 export const isCompacted = (printed: string): boolean =>
   /^Compacted(?: \([^)]*\))?$/.test(printed.trim());

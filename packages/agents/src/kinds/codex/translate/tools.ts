@@ -84,7 +84,7 @@ function searchCall({ query, action }: ItemOf<'webSearch'>): CallFields {
   });
 }
 
-/** A call of an MCP server's tool. */
+/** Returns a call of an MCP server's tool. */
 export const mcpCall = (server: string, tool: string, input: unknown): CallFields =>
   call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
 

@@ -167,10 +167,10 @@ export class CodexTurn {
   }
 }
 
-/** Whether a turn in a notification has completed. */
+/** Returns whether a turn in a notification has completed. */
 export const isCompleted = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'completed';
 
-/** Whether a turn in a notification has failed. */
+/** Returns whether a turn in a notification has failed. */
 export const hasFailed = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'failed';

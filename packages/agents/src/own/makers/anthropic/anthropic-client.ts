@@ -138,7 +138,7 @@ export class AnthropicClient implements ModelClient {
 const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** An entry of the list of models. Servers other than Anthropic's leave out most fields. */
+/** Converts an entry of the list of models. Servers other than Anthropic's leave out most fields. */
 function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {
   return {
     id: entry.id,

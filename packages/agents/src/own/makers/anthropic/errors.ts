@@ -168,7 +168,7 @@ export const contextFull = (): ModelError =>
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model server ended the answer with an error. Ask again.');
 
-/** The error for a stream that ended before the answer was complete. */
+/** Returns the error for a stream that ended before the answer was complete. */
 export const brokenOff = (cause?: unknown): ModelError =>
   new ModelError(
     'CONNECTION_FAILED',
@@ -207,7 +207,9 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
 /** The most characters of a server's message that are read. */
 const maxWords = 2_000;
 
-/** The server's refusal, if the server had not begun its answer; undefined if the server could not be reached. */
+/**
+ * Returns the server's refusal, if the server had not begun its answer; undefined if the server could not be reached.
+ */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
     return undefined;
@@ -251,7 +253,7 @@ function unreachable(baseUrl: string | undefined, detail: string, cause: unknown
   );
 }
 
-/** The reason why a connection failed; `fetch` reports the reason only in the causes of its error. */
+/** Returns the reason why a connection failed; `fetch` reports the reason only in the causes of its error. */
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
@@ -259,7 +261,7 @@ function reasonOf(error: unknown): string {
   return code ?? thrownMessage(reason);
 }
 
-/** Whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
+/** Returns whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
 const isNetworkError = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
 

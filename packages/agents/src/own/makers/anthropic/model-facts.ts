@@ -77,7 +77,7 @@ export function factsOf(model: string, listed: Partial<ModelFacts> = {}): ModelF
   return { ...(facts ?? another), ...listed };
 }
 
-/** The facts in an entry of `/v1/models`; other servers have fewer fields. */
+/** Returns the facts in an entry of `/v1/models`; other servers have fewer fields. */
 export function factsListed(entry: object): Partial<ModelFacts> {
   const { max_tokens: maxTokens, capabilities } = entry as Record<string, unknown>;
   return {
@@ -114,7 +114,7 @@ const budgets: Record<Effort, number> = {
 const smallestBudget = 1_024;
 const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
 
-/** The fields of a request that set the amount of thinking and the length of the answer. */
+/** Returns the fields of a request that set the amount of thinking and the length of the answer. */
 export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;

@@ -97,7 +97,7 @@ function markLast({ role, content }: RequestMessage): RequestMessage {
   return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
 }
 
-/** Whether the last answer called a tool without thinking before the call. */
+/** Returns whether the last answer called a tool without thinking before the call. */
 function lacksThinking(messages: readonly RequestMessage[]): boolean {
   const isResult = ({ type }: Content): boolean => type === 'tool_result';
   if (messages.at(-1)?.content.some(isResult) !== true) return false;
@@ -175,7 +175,7 @@ function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Conten
   return [{ type: 'thinking', thinking: item.content, signature }];
 }
 
-/** The block of the Messages API from which the item was made, without the fields that the item has. */
+/** Returns the block of the Messages API from which the item was made, without the fields that the item has. */
 function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   // `TurnWriter` stores several raw values of one item as a list.
   for (const kept of Array.isArray(raw) ? raw : [raw]) {
@@ -185,7 +185,7 @@ function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   return undefined;
 }
 
-/** A block that is sent back to the API unchanged; the SDK's types lack some kinds of blocks. */
+/** Returns a block that is sent back to the API unchanged; the SDK's types lack some kinds of blocks. */
 const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
 
 /** Builds messages of alternating roles. All results of a message's calls are in the next message. */

@@ -15,7 +15,7 @@ function blockKindOf({ type }: Fields): BlockKind {
   return name.endsWith('tool_result') ? 'result' : 'other';
 }
 
-/** The initial item of a block, without streamed text. */
+/** Returns the initial item of a block, without streamed text. */
 export function itemOf(block: Fields, id: string): OutputItem {
   switch (blockKindOf(block)) {
     case 'text':
@@ -39,7 +39,7 @@ export function itemOf(block: Fields, id: string): OutputItem {
   }
 }
 
-/** The title and kind that people see for a call of the maker's web search. */
+/** Returns the title and kind that people see for a call of the maker's web search. */
 export function describeCall(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
   if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
   const input = parseLine(json);
@@ -60,10 +60,10 @@ const held: Record<BlockKind, string[]> = {
 export const heldByItem = (block: Fields, field: string): boolean =>
   held[blockKindOf(block)].includes(field);
 
-/** Whether a block is a call, of Liminal's tools or of the maker's own. */
+/** Returns whether a block is a call, of Liminal's tools or of the maker's own. */
 export const isCall = (block: Fields): boolean => blockKindOf(block) === 'call';
 
-/** The input of a call, if the input was in the block and not streamed. */
+/** Returns the input of a call, if the input was in the block and not streamed. */
 export function inputJson({ input }: Fields): string {
   if (typeof input === 'string' && input !== '') return input;
   return isRecord(input) ? JSON.stringify(input) : '{}';
@@ -73,7 +73,7 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
   isError === true ||
   (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
 
-/** The result of a server's tool, as text for people; the item's `raw` has the whole result. */
+/** Returns the result of a server's tool, as text for people; the item's `raw` has the whole result. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
   if (isRecord(content) && typeof content['error_code'] === 'string') {

@@ -9,13 +9,13 @@ type ContentPart =
   | Anthropic.ImageBlockParam
   | Anthropic.DocumentBlockParam;
 
-/** A user's message; empty if it has no content. */
+/** Returns a user's message; empty if it has no content. */
 export function userContent(content: string, blocks: readonly ContentBlock[]): ContentPart[] {
   const text = content.trim() === '' ? [] : [textBlock(content)];
   return [...text, ...blocks.map(toContentPart)];
 }
 
-/** The content of a tool's result. */
+/** Returns the content of a tool's result. */
 export function resultContent(
   item: Extract<OutputItem, { type: 'function_call_output' }>,
 ): string | ContentPart[] {

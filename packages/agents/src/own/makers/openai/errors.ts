@@ -27,7 +27,10 @@ export function readComplaint(body: unknown, status?: number): Complaint {
   };
 }
 
-/** The status in an error's code, because some servers send errors with status 200, or in a stream that has begun. */
+/**
+ * Returns the status in an error's code, because some servers send errors with status 200, or in a stream that has
+ * begun.
+ */
 const statusIn = (code: unknown): number | undefined =>
   typeof code === 'number' || (typeof code === 'string' && /^[45]\d\d$/.test(code))
     ? Number(code)
@@ -150,7 +153,7 @@ const other: Omit<ErrorKind, 'fits'> = {
   sentence: 'The model’s server rejected the request',
 };
 
-/** The error with the server's message. */
+/** Returns the error with the server's message. */
 export function errorOfComplaint(
   complaint: Complaint,
   options: { headers?: Headers | undefined; cause?: unknown } = {},
@@ -199,7 +202,7 @@ export function lacksEndpoint(complaint: Complaint): boolean {
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
-/** The error for a stream that ended before its answer was complete. */
+/** Returns the error for a stream that ended before its answer was complete. */
 export const brokeOff = (cause?: unknown): ModelError =>
   new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
     isPassing: true,

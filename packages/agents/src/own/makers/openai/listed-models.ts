@@ -53,7 +53,7 @@ export function readOwnModels(answer: unknown): ListedModel[] {
   return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
 }
 
-/** The models in a response to `/models`. A server without models may send `data: null`. */
+/** Returns the models in a response to `/models`. A server without models may send `data: null`. */
 export function readModels(answer: unknown): ListedModel[] {
   return modelsOf(entriesOf(answer));
 }

@@ -78,6 +78,6 @@ function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(text));
 }
 
-/** The part of `text` after the prefix `start`; empty if `text` does not begin with `start`. */
+/** Returns the part of `text` after the prefix `start`; empty if `text` does not begin with `start`. */
 const after = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : '';

@@ -61,7 +61,7 @@ export function makeValues(): Values {
   const AnyError = Error;
   const WrongType = TypeError;
 
-  /** The name of the value's constructor, for example `Object`, `Array`, `Map`. */
+  /** Returns the name of the value's constructor, for example `Object`, `Array`, `Map`. */
   const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
   const fieldsOf = ({ name, message }: Error) => ({ name, message });
 

@@ -204,7 +204,7 @@ export class Sandbox {
     if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
   }
 
-  /** Whether the script has ended, or has used up its time. */
+  /** Returns whether the script has ended, or has used up its time. */
   #mustStop(): boolean {
     if (!this.#hasEnded && cpuMs() > this.#until) this.#fail(tooSlow(this.#options.limits));
     return this.#hasEnded;
@@ -228,7 +228,7 @@ export class Sandbox {
   }
 }
 
-/** The CPU time used by this thread, in ms. */
+/** Returns the CPU time used by this thread, in ms. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

@@ -10,9 +10,9 @@ interface CommandEnvironment {
 }
 
 /**
- * The environment of a command. The environment keeps git from using a folder as a bare repository just because the
- * folder has files with the right names: file tools can create such files, including a `config` that names programs for
- * git to start.
+ * Returns the environment of a command. The environment keeps git from using a folder as a bare repository just because
+ * the folder has files with the right names: file tools can create such files, including a `config` that names programs
+ * for git to start.
  */
 export function commandEnvironment({
   hidden,

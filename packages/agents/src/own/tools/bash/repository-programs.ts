@@ -88,7 +88,7 @@ class RepositoryInspector {
     return this.#inSubmodules(top);
   }
 
-  /** Whether git may run the only hook of read-only commands, which runs after the index was refreshed. */
+  /** Returns whether git may run the only hook of read-only commands, which runs after the index was refreshed. */
   async #runsHook(folder: string): Promise<boolean> {
     const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
     const [hooks = ''] = lines(await this.#git(folder, asked, this.#hooksEnv));
@@ -110,7 +110,8 @@ class RepositoryInspector {
   }
 
   /**
-   * Whether file tools can change or create the file: that is, whether the file is in the project, but not in `.git`.
+   * Returns whether file tools can change or create the file: that is, whether the file is in the project, but not in
+   * `.git`.
    */
   #isEditable(path: string): boolean {
     const real = existsSync(path)
@@ -134,7 +135,7 @@ class RepositoryInspector {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** The names of the settings in the repository's own files, and in the files that those include. */
+/** Returns the names of the settings in the repository's own files, and in the files that those include. */
 function ownNames(listed: string): string[] {
   const parts = listed.split('\0');
   return parts.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(parts[at - 1] ?? ''));

@@ -89,7 +89,10 @@ async function checkedAddress(
   return addresses[0];
 }
 
-/** Whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+/**
+ * Returns whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's
+ * `internal`).
+ */
 const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 

@@ -87,7 +87,7 @@ export function findPlace(
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-/** The path, for people and models, of another file in the same folder of the session. */
+/** Returns the path, for people and models, of another file in the same folder of the session. */
 export const shownIn = (place: ProjectPlace, name: string): string =>
   place.shown === place.name ? name : join(place.root, name);
 
@@ -155,7 +155,7 @@ export class OpenFolder {
     return this.#byNumber ? `/proc/${process.pid}/fd/${this.#handle.fd}` : this.real;
   }
 
-  /** The path of an entry of the folder; the entry may itself be a link. */
+  /** Returns the path of an entry of the folder; the entry may itself be a link. */
   at(name: string): string {
     return join(this.path, name);
   }

@@ -20,8 +20,9 @@ const maxRecordBytes = 1024 * 1024;
 const maxErrorOutput = 2_000;
 
 /**
- * The path of ripgrep: from `@vscode/ripgrep`, which has it in npm packages, one for each platform, and downloads
- * nothing when it is installed; otherwise the user's own ripgrep. Undefined if there is no ripgrep.
+ * Returns the path of ripgrep: the ripgrep of `@vscode/ripgrep`, or else the user's own ripgrep; undefined if there is
+ * no ripgrep. `@vscode/ripgrep` has ripgrep in npm packages, one for each platform, and downloads nothing during the
+ * installation.
  * @param loadDependency - For tests: returns the dependency's path.
  */
 export async function findRipgrep(

@@ -20,9 +20,9 @@ type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
 /**
- * The body of a Chat Completions request. Reasoning is left out, because this API has no field for it, except with
- * calls to a server that requires the reasoning. System messages for people, plans, approvals and errors are left out
- * as well.
+ * Returns the body of a Chat Completions request. Reasoning is left out, because this API has no field for it, except
+ * with calls to a server that requires the reasoning. System messages for people, plans, approvals and errors are left
+ * out as well.
  */
 export function chatRequest(request: ModelRequest): ChatRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
