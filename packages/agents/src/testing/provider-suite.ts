@@ -383,7 +383,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled' });
       });
 
-      test('cancelling without a running turn does nothing', async () => {
+      test('cancelling has no effect if no turn runs', async () => {
         const { sessionId, watch, send } = await shared();
 
         await provider.cancelTurn(sessionId);
