@@ -54,7 +54,7 @@ export class AgentPool<P extends PooledProcess> {
     return (this.#users.get(process) ?? 1) === 1;
   }
 
-  /** Ends the process if it has no other user. */
+  /** Ends the process if nothing else uses the process. */
   async release(process: P, isWarned = false): Promise<void> {
     const users = (this.#users.get(process) ?? 1) - 1;
     if (users > 0) this.#users.set(process, users);

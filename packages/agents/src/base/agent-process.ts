@@ -19,7 +19,7 @@ export interface ProcessCommand {
 }
 
 export interface AgentProcessEvents {
-  /** Called with each line of output. If the call returns a promise, the next line waits for it. */
+  /** Called with each line of output. If the call returns a promise, the next line waits until the promise resolves. */
   onLine: (line: string) => void | Promise<void>;
   /** Called once, after the last line, when the process or its output has ended. */
   onGone: (reason: Error) => void;
@@ -100,7 +100,7 @@ export class AgentProcess {
     this.#errorOutput = tailOf(this.#errorOutput + text, maxErrorOutput);
   }
 
-  /** Drops the error output so far, because it does not explain later failures. */
+  /** Drops the error output so far, because the earlier output does not explain later failures. */
   forgetOutput(): void {
     this.#errorOutput = '';
   }
@@ -161,7 +161,7 @@ export class AgentProcess {
 
 type OnLine = AgentProcessEvents['onLine'];
 
-/** Returns a promise only if it has to wait: most lines are handled at once. */
+/** Returns a promise only if the caller has to wait, because most lines are handled at once. */
 function handle(lines: readonly string[], onLine: OnLine): void | Promise<void> {
   for (const [at, line] of lines.entries()) {
     const handled = onLine(line);

@@ -6,7 +6,7 @@ import { withoutRelative } from './search-path.ts';
 
 type Described = Pick<AgentInfo, 'cliType' | 'name' | 'description'>;
 
-/** Reports whether the agent's command exists, or why it cannot run. Starts nothing. */
+/** Reports whether the agent's command exists, or why the command cannot run. Starts nothing. */
 export function describeCommand(
   agent: Described,
   command: string,

@@ -119,7 +119,7 @@ export class HeldSession {
     return running !== undefined && running.isClosing !== true && running.session.isAlive;
   }
 
-  /** The data for opening the session again, if it runs, has crashed, or was ended. */
+  /** The data for opening the session again; undefined unless the session runs, has crashed, or was ended. */
   get before(): EndedSession | undefined {
     return this.#running ? remembered(this.#running) : this.#agents.ended.get(this.sessionId);
   }
@@ -230,7 +230,7 @@ export class HeldSession {
     }
   }
 
-  /** Closes a running or crashed session, and keeps only the data needed to open it again. */
+  /** Closes a running or crashed session, and keeps only the data needed to open the session again. */
   async #close(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;

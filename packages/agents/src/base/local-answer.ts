@@ -8,7 +8,7 @@ export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 
 /**
- * Liminal's own answer to a slash command that it does not send to the agent.
+ * Returns Liminal's own answer to a slash command that Liminal does not send to the agent.
  * @param place - A sentence that says where Liminal offers the command, or that the command does not exist.
  */
 export const notSentNotice = (place: string): string =>

@@ -17,7 +17,10 @@ export async function programKey(path: string): Promise<string> {
   return `${real} ${mtimeMs}`;
 }
 
-/** Returns the version that the program prints with `--version`, cached; undefined if it fails or prints none. */
+/**
+ * Returns the version that the program prints with `--version`, cached; undefined if the program fails or prints no
+ * version.
+ */
 export async function versionOf(path: string): Promise<string | undefined> {
   const key = await programKey(path);
   const asked = versions.get(key) ?? askVersion(path);

@@ -19,7 +19,7 @@ const batch = 50;
 /** Most file names in a sentence. */
 const maxNames = 20;
 
-/** A file; `text` is undefined if it cannot be shown whole. */
+/** A file; `text` is undefined if the text cannot be shown whole. */
 export interface FoundFile {
   path: string;
   /** As stored. */
@@ -142,7 +142,7 @@ export async function ignoredByGit(
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
   // A partial clone would fetch missing objects with a program that the repository names.
   const noFetch = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
-  // Start git outside the project folder, so that it runs no program of the project.
+  // Start git outside the project folder, so that git runs no program of the project.
   const git = spawn(
     'git',
     ['-C', folder, '-c', 'core.fsmonitor=false', 'check-ignore', '-z', '--stdin'],

@@ -15,8 +15,9 @@ interface SessionEvents {
 /**
  * One session's listeners at a `DriverProvider`. Listeners stay when the session ends and starts again.
  *
- * Upserts and turn events are folded from the drafts only while they have a listener. A listener that is added mid-turn
- * starts with the next turn: so it gets only whole turns (invariant 4), and no turn is buffered without a listener.
+ * Upserts and turn events are folded from the drafts only while a listener wants them. A listener that is added
+ * mid-turn starts with the next turn. Thus the listener gets only whole turns (invariant 4), and no turn is buffered
+ * without a listener.
  */
 export class SessionFeed implements SessionOutput {
   readonly #sessionId: string;
@@ -93,7 +94,7 @@ interface Subscriber<T> {
 
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
-  /** This list is replaced on each change, never mutated, so that sending needs no copy of it. */
+  /** This list is replaced on each change, never mutated, so that sending needs no copy of the list. */
   #subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {

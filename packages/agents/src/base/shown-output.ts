@@ -7,8 +7,8 @@ import { headOf, tailOf } from '@liminal/protocol';
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 
 /**
- * Shows the beginning of a program's output as it arrives, and its end when the program has ended, so that a program
- * that floods its terminal does not flood the log or the model.
+ * Shows the beginning of a program's output as it arrives, and the output's end when the program has ended. Thus a
+ * program that floods its terminal does not flood the log or the model.
  */
 export class ShownOutput {
   readonly #show: (text: string) => void;

@@ -12,7 +12,7 @@ import {
 export const maxTurnSize = 256 * 1024 * 1024;
 /** Most items of a turn; a call and its output count as two. */
 export const maxTurnItems = 50_000;
-/** A text that is longer than this (characters) counts towards the turn's size each time it is sent again. */
+/** If a text is longer than this (in characters), it counts towards the turn's size each time that it is sent again. */
 const longText = 64 * 1024;
 /** The size of an event without its content. */
 const eventItself = 500;

@@ -274,7 +274,7 @@ export class TurnWriter {
     return open.item;
   }
 
-  /** Keeps a value that cannot be translated; it becomes `raw` of the next item that ends. */
+  /** Keeps a value that cannot be translated. The value becomes `raw` of the next item that ends. */
   keep(raw: unknown): void {
     this.#unplaced.add(raw);
   }

@@ -30,7 +30,7 @@ export interface UserCommandResult {
   /** The output for the agent's model. */
   output: string;
   exitCode: number | null;
-  /** Why the command failed, as a sentence; undefined if it did not. */
+  /** Why the command failed, as a sentence; undefined if the command succeeded. */
   problem: string | undefined;
 }
 

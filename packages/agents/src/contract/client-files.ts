@@ -18,7 +18,7 @@ export interface ClientFiles {
   read(path: string, part?: TextPart): Promise<string | undefined>;
   /**
    * Lets a client write the text. Resolves to false if no client can both read and write files. Rejects, with a
-   * sentence for the agent, if the client refuses, or disconnects before it has confirmed the write.
+   * sentence for the agent, if the client refuses, or if the client disconnects before confirming the write.
    */
   write(path: string, text: string): Promise<boolean>;
 }

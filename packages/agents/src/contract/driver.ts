@@ -33,7 +33,7 @@ export interface SessionOutput {
   emit(draft: EventDraft): void;
   /**
    * Reports a change of the session that belongs to no turn. Updates that are sent before the session is open are
-   * delivered once it is open.
+   * delivered once the session is open.
    */
   update(update: SessionUpdate): void;
   /** Reports that the session has ended, requested or not. Called once, after all other calls. */
@@ -50,7 +50,7 @@ export interface EarlierSession<Memory = unknown> {
   storedMark?: string | undefined;
   /** Whether the agent has ever answered in this session. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
-  /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
+  /** Whether a turn was cut off while it waited for a person. If so, the session resumes the turn. */
   resuming?: boolean | undefined;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation | undefined;
@@ -99,9 +99,9 @@ export interface AgentSession<Memory = unknown> {
 
   /**
    * Sends a user message. Resolves when the message's turn has begun: `response_start` and the message itself are
-   * emitted. Each of `blocks` has a kind that `accepts` lists, and contains its bytes. Rejects with `TURN_IN_PROGRESS`,
-   * or with `PROCESS_CRASH` if the process has ended; if the process ended after it got the message, a turn begins and
-   * ends with the crash instead.
+   * emitted. The kind of each block is one that `accepts` lists, and each block contains its bytes. Rejects with
+   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended; if the process ended after it got the
+   * message, a turn begins and ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
   /** Asks the running turn, if any, to stop; the turn ends as cancelled. `INTERRUPT_FAILED`. */

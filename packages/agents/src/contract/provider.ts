@@ -27,7 +27,7 @@ import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
   projectDir: string;
-  /** Real paths of further folders in which the agent may work; for an agent that `takesDirectories`. */
+  /** Real paths of further folders in which the agent may work. Only for an agent that `takesDirectories`. */
   additionalDirectories?: readonly string[];
   /** The session's id, a UUID. If absent, the provider generates an id. */
   sessionId?: string;
@@ -60,7 +60,7 @@ export interface LoadSessionOptions {
    * `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
-  /** Whether a turn was cut off while it waited for a person's answer: the session then resumes the turn. */
+  /** Whether a turn was cut off while it waited for a person's answer. If so, the session resumes the turn. */
   resuming?: boolean;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation;
@@ -117,7 +117,7 @@ export interface SessionUpdate {
   agentSessionId?: string;
   configOptions?: ConfigOption[];
   commands?: AgentCommand[];
-  /** All current notices for people; they replace the earlier notices. */
+  /** All current notices for people. These notices replace the earlier notices. */
   notices?: SessionNotice[];
   /** The agent's reason for waiting while its turn is silent; '' for none. The end of a turn also clears the reason. */
   activity?: string;
@@ -201,13 +201,16 @@ export interface CliProvider extends AgentCapabilities {
 
   /** Starts the agent for a new session; the process serves all turns of the session. `SESSION_CREATE_FAILED`. */
   createSession(options: CreateSessionOptions): Promise<ProviderSession>;
-  /** Starts the agent on an existing session, or returns the session if it is already open. `SESSION_NOT_FOUND`. */
+  /**
+   * Starts the agent on an existing session, or returns the session if the session is already open.
+   * `SESSION_NOT_FOUND`.
+   */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
    * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been
    * emitted), before the turn completes. The turn's id is `options.turnId` if given. The turn's first item is the
    * user's whole message with its `blocks`: only the provider puts the message into the log. Once the agent has the
-   * message, the message has a turn, even if the agent ends before it handles the message. Rejects with
+   * message, the message has a turn, even if the agent ends before handling the message. Rejects with
    * `SESSION_NOT_FOUND`, `TURN_IN_PROGRESS`, `PROCESS_CRASH` if the process has ended, or `CONTENT_NOT_SUPPORTED` for
    * blocks that the agent does not accept.
    */

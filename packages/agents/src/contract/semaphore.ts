@@ -1,4 +1,6 @@
-/** Limits how many agents start at the same time: six simultaneous cold starts take ten times as long as one. */
+/**
+ * Limits how many agents start at the same time: six simultaneous cold starts take ten times as long as one cold start.
+ */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;

@@ -22,7 +22,7 @@ export interface SteeredMessages {
   hasQueuedPrompt: false;
 }
 
-/** A session that lives in an agent's process. */
+/** A session that runs in an agent's process. */
 export interface HostedSession {
   /** Serves the agent's requests in this session; without a client, the requests are refused. */
   readonly client?: SessionClient;
@@ -94,7 +94,7 @@ export interface AgentStart {
   hasAnswered: boolean;
 }
 
-/** A running agent that has been initialised, and the sessions that live in it. */
+/** A running agent that has been initialised, and the sessions that run in its process. */
 export class AcpAgent {
   readonly #process: AgentProcess;
   readonly #connection: AcpConnection;
@@ -228,8 +228,8 @@ export class AcpAgent {
   }
 
   /**
-   * Forgets a session and asks the agent to close it, if the agent can. Resolves to true if the agent closed the
-   * session.
+   * Forgets a session, and asks the agent to close the session if the agent can. Resolves to true if the agent closed
+   * the session.
    */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
@@ -323,7 +323,7 @@ export class AcpAgent {
     }
   }
 
-  /** Handles an update of a session that Liminal did not open: the agent has opened it for a subagent. */
+  /** Handles an update of a session that Liminal did not open: the agent has opened the session for a subagent. */
   #onChild(sessionId: unknown, update: unknown): void {
     if (typeof sessionId !== 'string' || this.#left.has(sessionId)) return;
     const parent = this.#parentOf(sessionId);
@@ -339,7 +339,7 @@ export class AcpAgent {
       this.#process.note(`An update of the unknown session ${sessionId}: ${updateType(update)}\n`);
   }
 
-  /** Returns the session with the subagent that, as the agent has reported, has the session `sessionId`. */
+  /** Returns the session whose subagent, according to the agent, has the session `sessionId`. */
   #parentOf(sessionId: unknown): HostedSession | undefined {
     if (typeof sessionId !== 'string') return undefined;
     return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);

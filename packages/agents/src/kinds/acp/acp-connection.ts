@@ -49,7 +49,7 @@ export class AcpConnection {
     });
   }
 
-  /** Reads a line; a returned promise resolves when the library has handled it. Throws ProtocolBreach. */
+  /** Reads a line; a returned promise resolves when the library has handled the line. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
     return line.length > largeLine ? this.#readLarge(line) : this.#take(parseLine(line), line);
   }
@@ -76,7 +76,7 @@ export class AcpConnection {
   }
 
   notify(method: string, params: unknown): void {
-    // `notify` rejects only when the connection is closed, which is reported elsewhere.
+    // `notify` rejects only when the connection is closed. The closing is reported elsewhere.
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 

@@ -76,8 +76,8 @@ export class AcpSettings {
 }
 
 /**
- * Returns the option `id` if it offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the possible
- * values.
+ * Returns the option `id` if the option offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the
+ * possible values.
  */
 export function findChoice(
   offered: readonly ConfigOption[],
@@ -94,7 +94,7 @@ export function findChoice(
   throw errors.INVALID_OPTION.value(id, value, values);
 }
 
-/** Returns the first names and the number of the others, because an agent may have hundreds of models. */
+/** Returns the first names and the number of further names, because an agent may have hundreds of models. */
 function listed(names: readonly string[]): string {
   const more = names.length - maxListed;
   const shown = names.slice(0, maxListed).join(', ');

@@ -42,8 +42,8 @@ export function withCompleteError(answer: Record<string, unknown>): Record<strin
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
 /**
- * Returns whether an agent refused a session because another client has it open. The protocol has no error for this
- * case; the adapter of Codex reports it with this text.
+ * Returns whether an agent refused a session because another client has the session open. The protocol has no error for
+ * this case; the adapter of Codex reports the case with this text.
  */
 export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
 
@@ -68,7 +68,7 @@ export function describeRpcError({ code, message, data }: RpcError): string {
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
-/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from it. */
+/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from the answer. */
 export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {

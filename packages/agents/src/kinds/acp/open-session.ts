@@ -1,4 +1,4 @@
-/** Opens a session of an agent: a new one, or an earlier one again. */
+/** Opens a session of an agent: a new session, or an earlier session again. */
 import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
@@ -106,7 +106,7 @@ async function reopen(
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: request it only if it may contain new turns.
+    // A replay costs time: request a replay only if it may contain new turns.
     const isKnown = mark === undefined || mark === earlier.storedMark;
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
@@ -249,7 +249,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
-    // In a shared process, the session may still open later: close it then.
+    // In a shared process, the session may still open later. Close the session in that case.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,

@@ -23,7 +23,7 @@ import {
 import { oneLine } from '../../base/titles.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
-/** An option and the result that it sends to Claude Code. */
+/** An option, and the result that Claude Code gets if a person chooses the option. */
 interface PermissionChoice extends ApprovalOption {
   result: PermissionResult;
 }
@@ -104,7 +104,7 @@ export class ClaudeApprovals {
 
   /**
    * Called by the SDK when an MCP server asks people a question. Without a running turn the question is cancelled,
-   * because nobody would see it.
+   * because nobody would see the question.
    */
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();

@@ -175,7 +175,7 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   if (isStored) return { agentSessionId, resume: true, config: read, notices: [] };
   const isLost = (await hasAnswered?.()) === true;
   // Claude Code does not store a session without messages: if the session was open on this server (it has a `memory`),
-  // begin it again.
+  // begin the session again.
   if (!isLost && memory === undefined) throw errors.SESSION_NOT_FOUND.unknown(name, sessionId);
   // Claude Code does not start a session with the id of an existing file, even if the file is unreadable.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;

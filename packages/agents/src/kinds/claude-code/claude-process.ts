@@ -48,7 +48,7 @@ interface ProcessEvents {
   gone: [error: unknown];
 }
 
-/** Options that match the terminal's behaviour; the SDK's defaults differ. */
+/** Options that match the behaviour of Claude Code's terminal, which differs from the SDK's defaults. */
 const asInTerminal: Options = {
   /** Makes Claude Code send previews with the choices of a question. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
@@ -61,8 +61,8 @@ const asInTerminal: Options = {
 
 /**
  * Returns the sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if
- * people have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody
- * has agreed to.
+ * people have agreed. Because a running Claude Code reloads files that change, a hook blocks changes that nobody has
+ * agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };
@@ -85,7 +85,7 @@ function settingsFrom(project: ProjectInUse): Options {
       // Claude Code also finds skills in newly created folders, without reporting a change.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
       // A skill can also start without a call of the tool `Skill`: a message can name the skill, and a subagent can
-      // start with it.
+      // start with the skill.
       PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };
@@ -99,8 +99,8 @@ const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']
 
 /**
  * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
- * first request and reuses it, even if a later start passes another prompt. `snapshot: false` makes Claude Code build
- * the prompt anew for a resumed conversation, with the present additions.
+ * first request and reuses this prompt, even if a later start passes another prompt. `snapshot: false` makes Claude
+ * Code build the prompt anew for a resumed conversation, with the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
@@ -163,7 +163,10 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
-  /** Resolves with the process's features when it is ready for its first message. Rejects if the process ends first. */
+  /**
+   * Resolves with the process's features when the process is ready for its first message. Rejects if the process ends
+   * first.
+   */
   async initialise(): Promise<SDKControlInitializeResponse> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -277,7 +280,7 @@ class InputQueue implements AsyncIterable<SDKUserMessage> {
   /**
    * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the
    * message within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the
-   * message begins no turn: the model reads it with the next message.
+   * message begins no turn: the model reads the message together with the following message.
    */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,

@@ -51,8 +51,8 @@ import { ClaudeTranslator } from './translate/translator.ts';
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
   /**
-   * Records the id of each sent message, so that the entries that Claude Code stores for it do not count as written by
-   * another program.
+   * Records the id of each sent message, so that the entries that Claude Code stores for the message do not count as
+   * written by another program.
    */
   marks: Pick<TranscriptMarks, 'noteSent'>;
   /** Whether messages that begin with `!` run as commands. */
@@ -77,7 +77,7 @@ const serverLookMs = 1_000;
 interface Sending {
   turnId: string;
   bound: PromiseWithResolvers<void>;
-  /** The user stopped the turn before the agent began it. */
+  /** The user stopped the turn before the agent began the turn. */
   isStopped: boolean;
 }
 
@@ -339,7 +339,7 @@ export class ClaudeSession implements AgentSession<Config> {
     if (!this.#isAlive) return;
     if (this.#command !== undefined) this.#stopCommand(this.#command);
     else if (this.#translator.turn !== undefined) await this.#stopTurn();
-    // Claude Code ignores an interrupt that arrives before it has begun to work on the message.
+    // Claude Code ignores an interrupt that arrives before Claude Code has begun to work on the message.
     else if (this.#sending !== undefined) this.#sending.isStopped = true;
   }
 
@@ -478,7 +478,10 @@ export class ClaudeSession implements AgentSession<Config> {
     void this.#watchServers();
   }
 
-  /** Polls and reports starting MCP servers until none is left: Claude Code itself reports them only with each turn. */
+  /**
+   * Polls and reports starting MCP servers until none is left: Claude Code itself reports MCP servers only with each
+   * turn.
+   */
   async #watchServers(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -563,7 +566,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const sending = this.#sending;
     if (sending?.turnId !== turnId) return;
     sending.bound.resolve();
-    // The turn is just beginning: stop it as soon as it has begun.
+    // The turn is just beginning: stop the turn as soon as it has begun.
     if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
   }
 
@@ -598,7 +601,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const signal = AbortSignal.timeout(withdrawLimitMs);
     const late = once(signal, 'abort');
     const withdraw = async (uuid: string): Promise<void> => {
-      // Retry until Claude Code has queued the message: before that it cannot be withdrawn.
+      // Retry until Claude Code has queued the message: before that, the message cannot be withdrawn.
       while (this.#translator.unread.includes(uuid) && !(await this.#process.withdraw(uuid)))
         await once(this.#process, 'message', { signal });
     };

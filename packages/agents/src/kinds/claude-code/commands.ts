@@ -54,8 +54,8 @@ export async function answerFor(
   const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   // A user's skill may have the name of a terminal command.
   if (place !== undefined && (!isListed || useless.has(name))) return notSentNotice(place);
-  // Send a command of an MCP server even if it is not listed: Claude Code lists a server's prompts only once the server
-  // has started.
+  // Send a command of an MCP server even if the command is not listed: Claude Code lists a server's prompts only once
+  // the server has started.
   if (isListed || name.startsWith('mcp__')) return undefined;
   const isPath = await stat(`/${name}`).then(
     () => true,

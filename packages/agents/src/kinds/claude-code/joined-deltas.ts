@@ -8,8 +8,8 @@ const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']
 
 /**
  * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. The lines of
- * such deltas differ only in their text and an id, so only the first line is parsed and the others are matched by a
- * pattern. Matching a line takes a quarter of the time of parsing it.
+ * such deltas differ only in their text and an id, so only the first line is parsed, and the other lines are matched by
+ * a pattern. Matching a line takes a quarter of the time of parsing it.
  */
 export class DeltaJoiner {
   /** The pattern of the deltas of the newest block. */

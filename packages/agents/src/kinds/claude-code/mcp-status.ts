@@ -49,7 +49,7 @@ const SignIn = z.looseObject({ authUrl: z.string().optional() });
 
 /**
  * Starts a sign-in to an MCP server; Claude Code itself waits until the user has signed in. The SDK has this method,
- * though its types lack it.
+ * but the SDK's types lack it.
  */
 async function signIn(query: Query, name: string): Promise<McpActionResult> {
   const ask: unknown = Reflect.get(query, 'mcpAuthenticate');

@@ -1,7 +1,7 @@
 /**
- * Finds the files of a project folder that make Claude Code run programs, or that permit it something; measured with
- * Claude Code 2.1.330. Files that are only text for the model are left out: CLAUDE.md, rules, output styles, plain
- * skills.
+ * Finds the files of a project folder that make Claude Code run programs, or that give Claude Code a permission;
+ * measured with Claude Code 2.1.330. Files that are only text for the model are left out: CLAUDE.md, rules, output
+ * styles, plain skills.
  */
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -20,7 +20,7 @@ import type { ProjectSettings } from '../../contract/project-settings.ts';
 
 /** Most folders of a project that are searched for skills. */
 const maxFolders = 2_000;
-/** How long git may take in total to report which folders it ignores, ms. */
+/** How long git may take in total to report the ignored folders, in ms. */
 const gitMs = 10_000;
 
 /** A skill with one of these files is a plugin, which can have its own hooks and MCP servers. */
@@ -149,8 +149,8 @@ export function isOnlyText(text: string): boolean {
 
 /**
  * Returns the folders below a project folder that contain a `.claude`, and notes about folders that were not searched.
- * Once Claude Code has read a file in a folder with a `.claude`, it uses the folder's skills, unless git ignores the
- * folder.
+ * After Claude Code has read a file in a folder with a `.claude`, Claude Code uses the folder's skills, unless git
+ * ignores the folder.
  */
 async function foldersBelow(
   folder: string,

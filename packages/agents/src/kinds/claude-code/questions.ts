@@ -75,9 +75,7 @@ export const notAnswered = (note: string | undefined): PermissionResult => ({
 
 const fieldName = (index: number): string => `question_${index + 1}`;
 
-/**
- * Returns a question's field. If there is only one question, it is the form's title, so its field has only the header.
- */
+/** Returns a question's field. A single question is the form's title, so the question's field has only the header. */
 function field(
   { question, header, multiSelect, options: offered }: Question,
   isOneOfMany: boolean,

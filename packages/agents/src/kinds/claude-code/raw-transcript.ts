@@ -40,11 +40,11 @@ export interface RawTranscript {
   entries: RawEntry[];
   /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
   sidechains: RawEntry[][];
-  /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
+  /** The last entry that a process recorded as its position: a resumed Claude Code continues after this entry. */
   leaf: string | undefined;
   /**
-   * The entry to which the conversation was last rewound; empty if it was rewound to its beginning. Undefined if there
-   * was no rewind, or if messages followed the rewind.
+   * The entry to which the conversation was last rewound; '' if the conversation was rewound to its beginning.
+   * Undefined if there was no rewind, or if messages followed the rewind.
    */
   rewoundTo: string | undefined;
 }
@@ -55,7 +55,7 @@ export interface RawTranscript {
  */
 const writingMs = 5_000;
 
-/** Reads a session's file; undefined if it does not exist. */
+/** Reads a session's file; undefined if the file does not exist. */
 export async function readRaw(
   sessionId: string,
   projectDir: string,
@@ -265,8 +265,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * Returns the branches of a conversation that are not part of `main`. Each branch has its entries from the point where
- * it leaves `main`, oldest first. Each entry is in exactly one branch.
+ * Returns the branches of a conversation that are not part of `main`. A branch has the entries after the point where
+ * the branch leaves `main`, oldest first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

@@ -28,7 +28,7 @@ const SettingsAnswer = z.looseObject({
     .catch({}),
 });
 
-/** Requests the settings of the running Claude Code; empty if it does not answer. */
+/** Requests the settings of the running Claude Code; empty if Claude Code does not answer. */
 export async function askSettings(query: Query): Promise<SettingsInForce> {
   const { effective, applied } = SettingsAnswer.parse(await requestSettings(query));
   const { permissions, disableAutoMode } = effective;

@@ -57,7 +57,7 @@ export class TranscriptMarks {
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
     const known = this.#scans.get(sessionId);
-    // If the file has become shorter, it was rewritten: read it from the beginning.
+    // If the file has become shorter, the file was rewritten: read it from the beginning.
     const scan =
       known && size >= known.offset
         ? known

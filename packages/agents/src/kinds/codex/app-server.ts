@@ -46,7 +46,7 @@ interface PendingRequest {
 /** Limit for Codex to close a thread, ms. */
 const leaveLimitMs = 2_000;
 
-/** A running `codex app-server`, and the threads that are open in it. */
+/** A running `codex app-server`, and the threads that are open in the server. */
 export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, PendingRequest>();
@@ -99,12 +99,12 @@ export class AppServer {
     return this.#isAlive;
   }
 
-  /** Codex' version; undefined if Codex does not report it. */
+  /** Codex' version; undefined if Codex does not report a version. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** The path of Codex' own folder (`CODEX_HOME`); undefined if Codex does not report it. */
+  /** The path of Codex' own folder (`CODEX_HOME`); undefined if Codex does not report the path. */
   get home(): string | undefined {
     return this.#home;
   }
@@ -165,7 +165,7 @@ export class AppServer {
     return this.#process.explain(reason);
   }
 
-  /** Ends the process and all processes that it started. */
+  /** Ends the server's process and all processes that it started. */
   end(): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(true);
@@ -188,8 +188,8 @@ export class AppServer {
   }
 
   /**
-   * Handles a line, which is one message: a request has an id and a method, a notification only a method, and an answer
-   * only an id.
+   * Handles a line, which is one message: a request has an id and a method, a notification only a method, and and an
+   * answer has only an id.
    */
   #take(message: unknown, line: string): void {
     if (!isRecord(message)) return this.#process.note(`${line}\n`);

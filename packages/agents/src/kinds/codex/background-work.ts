@@ -87,7 +87,7 @@ export class BackgroundWork {
     void this.#stopTask({ threadId, turnId: typeof id === 'string' ? id : undefined });
   }
 
-  /** Reads a notification about commands; returns whether it reports the end of a background command. */
+  /** Reads a notification about commands; returns whether the notification reports the end of a background command. */
   readCommand(method: string, params: Params): boolean {
     const isEnd = this.#commands.read(method, params);
     this.#report();

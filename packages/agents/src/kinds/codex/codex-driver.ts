@@ -107,7 +107,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return await server.within(openLimitMs, work, signal);
     } catch (error) {
       const giveUp = (): Promise<void> => session?.close() ?? this.#pool.release(server);
-      // If other sessions use the process, the process continues and the thread may still open: close it then.
+      // If other sessions use the process, the process continues and the thread may still open. Close the thread in
+      // that case.
       if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
       else await giveUp();
       if (error instanceof ProviderError) throw error;
@@ -119,7 +120,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#rollouts.projectDir(agentSessionId);
   }
 
-  /** Starts a program if none runs, so it is called only when a user asks for the list. */
+  /** Starts a program if none runs, so this method is called only when a user asks for the list. */
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
     return this.#withServer((server) => listThreads(server, projectDir));
   }
@@ -238,7 +239,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
 
   /**
    * Closes a session's threads and ends everything that the threads started. The process keeps running while another
-   * session uses it.
+   * session uses the process.
    */
   async #leave(
     server: AppServer,

@@ -207,7 +207,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#options.projectDir,
       blocks,
     );
-    // Codex stores this id with the message if it can, so that Codex' store has Liminal's turn ids.
+    // If possible, Codex stores this id with the message, so that Codex' store has Liminal's turn ids.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     // Send the request first, so that Codex works while the turn's beginning is emitted.
     const asked = this.#server.request(method, { ...own, ...params }, (answer) =>
@@ -564,7 +564,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return this.#server.request('turn/steer', { ...input, clientUserMessageId });
   }
 
-  /** Returns the reason why Codex waits if the notification reports one; see `CodexTurn.read`. */
+  /** Returns the reason why Codex waits if the notification reports a reason; see `CodexTurn.read`. */
   #readItem(turn: CodexTurn, method: string, given: Params): string | undefined {
     const { threadId = this.agentSessionId } = given;
     const params = method === 'item/completed' ? withPicture(given) : given;
@@ -656,8 +656,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /**
-   * Ends the running turn. If no turn is running but notifications are waiting, begins a turn for them and ends it at
-   * once.
+   * Ends the running turn. If no turn is running but notifications are waiting, begins a turn for the notifications,
+   * and ends that turn at once.
    */
   #endAll(end: TurnEnd): void {
     if (this.#running === undefined && this.#between.length > 0) this.#beginBetween();

@@ -16,7 +16,8 @@ export function withPicture(params: Record<string, unknown>): Record<string, unk
 }
 
 /**
- * Returns the picture in base64. Reads the file synchronously, because it is in the disk cache: Codex has just read it.
+ * Returns the picture in base64. Reads the file synchronously, because Codex has just read the file, so that the file
+ * is in the disk cache.
  */
 function pictureIn(path: string): string | undefined {
   try {

@@ -26,7 +26,7 @@ export const implementPlan: ApprovalQuestion = {
 
 /** The next step after a plan. */
 export interface AfterPlan {
-  /** The next message to Codex; it does not contain the plan. */
+  /** The next message to Codex, without the plan. */
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;

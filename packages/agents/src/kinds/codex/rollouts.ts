@@ -101,7 +101,7 @@ export class Rollouts {
   /**
    * Returns the newest file of a thread. Codex stores a thread's first file in the folder of the day on which the
    * thread began, which the thread's id contains. Each rewind of the thread adds a file. Codex' day may differ from
-   * this server's day, because it may be in another time zone.
+   * this server's day, because Codex may use a different time zone.
    */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);

@@ -197,7 +197,7 @@ export class CodexSettings {
     return { ...this.#chosen };
   }
 
-  /** Whether Codex is in Plan mode, in which it does not change files. */
+  /** Whether Codex is in Plan mode, in which Codex does not change files. */
   get isPlanning(): boolean {
     return this.#current['collaboration_mode'] === 'plan';
   }

@@ -108,7 +108,7 @@ function hookEntries(answer: unknown): SetupEntry[] {
     name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
     detail: command ?? handlerType,
     source: sourcePath,
-    // Codex runs a hook only after a person has trusted it.
+    // Codex runs a hook only after a person has trusted the hook.
     isOff: !hook.enabled || hook.trustStatus === 'untrusted' || hook.trustStatus === 'modified',
   }));
 }

@@ -124,7 +124,7 @@ export async function forkThread(
     const { clearedForPlan, notStored } = errors.TURN_NOT_STORED;
     throw isAfterPlan(turns) ? clearedForPlan() : notStored('Codex');
   }
-  // This config makes Codex close the fork at once; the fork gets its own config when it is opened again.
+  // This config makes Codex close the fork at once; the fork gets its own config when the fork is opened again.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));

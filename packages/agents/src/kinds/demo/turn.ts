@@ -16,8 +16,8 @@ interface DemoTurnOptions {
 }
 
 /**
- * If a turn is further behind its schedule than this, in ms, it continues from now instead of catching up. A delay can
- * be so long, for example, after a laptop has slept.
+ * If a turn is further behind its schedule than this, in ms, the turn continues from now instead of catching up. A
+ * delay can be so long, for example, after a laptop has slept.
  */
 const maxLagMs = 1_000;
 

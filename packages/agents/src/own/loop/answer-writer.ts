@@ -41,7 +41,7 @@ export class AnswerWriter {
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
-  /** For each id that was in use, the last number that was appended to it. */
+  /** For each id that was in use, the last number that was appended to the id. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
   /** The first message of the answer, while it is open. */
@@ -135,7 +135,7 @@ export class AnswerWriter {
     this.#writer.keep(raw);
   }
 
-  /** Writes the text that was held back because it could be the start of a tag. */
+  /** Writes the text that was held back because the text could be the start of a tag. */
   flush(): void {
     if (this.#text !== undefined) this.#write(this.#text.thinking.end());
   }

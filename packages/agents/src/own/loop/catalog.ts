@@ -31,7 +31,7 @@ export interface ModelServer {
   contextWindow?: number | undefined;
   /** Whether messages to the models may include audio, if that is known in advance; default: no. */
   takesAudio?: boolean | undefined;
-  /** Why the server cannot be used, and what to do about it; the models of such a server are not offered. */
+  /** Why the server cannot be used, and what the user can do. The models of such a server are not offered. */
   problem?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const listMs = 5 * 60_000;
 /** The time in which a server must return its list of models, ms. */
 const listLimitMs = 10_000;
 
-/** All models of all servers: a session can continue with any of them. */
+/** All models of all servers: a session can continue with any of these models. */
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
@@ -111,7 +111,7 @@ export class ModelCatalog {
     return this.#listed(chosen)?.callsTools ?? true;
   }
 
-  /** Records that the model has rejected tools: further requests to it have no tools. */
+  /** Records that the model has rejected tools: further requests to the model have no tools. */
   callsNoTools(chosen: ChosenModel): void {
     this.#withoutTools.add(optionValueOf(chosen));
   }

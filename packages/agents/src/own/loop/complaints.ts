@@ -119,9 +119,9 @@ const isOfWanted = (words: string): boolean =>
   isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**
- * Returns whether the server rejects or cannot read the thinking in the conversation, because another server wrote it,
- * or because something before it has changed. Anthropic documents the error under “Fix a thinking block bound to a
- * different conversation”.
+ * Returns whether the server rejects or cannot read the thinking in the conversation, because another server wrote the
+ * thinking, or because something before the thinking has changed. Anthropic documents the error under “Fix a thinking
+ * block bound to a different conversation”.
  */
 const isOfThinking = ({ code, words }: Complaint): boolean =>
   code === 'invalid_encrypted_content' ||

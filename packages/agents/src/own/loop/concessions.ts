@@ -47,7 +47,8 @@ export function withConcessions(
 }
 
 /**
- * Returns the item without the fields of its maker; nothing for a reasoning item, because only its maker can use it.
+ * Returns the item without the fields of its maker; returns nothing for a reasoning item, because only the item's maker
+ * can use it.
  */
 function withoutFields(item: OutputItem): OutputItem | [] {
   if (item.type === 'reasoning') return [];
@@ -55,7 +56,7 @@ function withoutFields(item: OutputItem): OutputItem | [] {
   return raw === undefined ? item : rest;
 }
 
-/** Returns whether an item is thinking that only the server that wrote it can read. */
+/** Returns whether an item is thinking that can be read only by the server that wrote the item. */
 export function isThought(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return false;
   const kinds = [item.raw].flat().flatMap((kept) => {

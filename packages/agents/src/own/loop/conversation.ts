@@ -99,7 +99,7 @@ export class TurnItems {
 
 /**
  * Returns whether a model is sent the item. A message that broke off is sent, because people have read it; a call or
- * thought that broke off is not.
+ * thought that broke off is not sent.
  */
 function isSentToModel(item: OutputItem): boolean {
   // The output of a call already summarizes the items of a script or a subagent that ran within the call.

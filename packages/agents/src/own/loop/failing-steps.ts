@@ -76,7 +76,7 @@ const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
 
 /**
  * Returns the key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not
- * JSON, vary by chance, so they are not compared.
+ * JSON, vary by chance, so such arguments are not compared.
  */
 const failureKey = (call: WantedCall, answer: CallResult | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];

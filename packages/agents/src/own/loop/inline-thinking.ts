@@ -1,7 +1,7 @@
 /**
- * Finds thinking in a model's text: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and others write
- * it, unless their server removes it. Some chat templates already contain the opening tag, so that the answer has only
- * the closing tag. Pure.
+ * Finds thinking in a model's text: `<think>…</think>` at the start of an answer. Qwen, DeepSeek and other models write
+ * their thinking in this way, unless their server removes it. Some chat templates already contain the opening tag, so
+ * that the answer has only the closing tag. Pure.
  */
 
 /** A classified piece of the answer's text. */

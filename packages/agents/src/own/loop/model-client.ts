@@ -17,8 +17,8 @@ export interface ModelRequest {
   instructions: string;
   /**
    * The conversation as in the log, oldest first: messages (user messages with the bytes of their `blocks`), reasoning,
-   * calls and their outputs, from any maker. `raw` may be used only by the client of the maker that sent it. Every call
-   * is followed by its output.
+   * calls and their outputs, from any maker. Only the client of the maker that sent a `raw` value may use the value.
+   * Every call is followed by its output.
    */
   conversation: readonly OutputItem[];
   /**
@@ -76,11 +76,11 @@ export interface ModelCall {
 
 export interface ListedModel {
   id: string;
-  /** The name for people, if the server reports one. */
+  /** The name for people, if the server reports a name. */
   name?: string | undefined;
-  /** The size of the context window in tokens, if the server reports it. */
+  /** The size of the context window in tokens, if the server reports the size. */
   contextWindow?: number | undefined;
-  /** Whether the model accepts tools; undefined if the server does not report that. */
+  /** Whether the model accepts tools; undefined if the server does not report whether it does. */
   callsTools?: boolean | undefined;
 }
 

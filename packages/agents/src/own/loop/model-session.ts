@@ -141,8 +141,8 @@ export class ModelSession implements AgentSession {
   }
 
   /**
-   * The types of content that the API of the chosen model accepts. If the model cannot read a file, it gets only the
-   * file's name.
+   * The types of content that the API of the chosen model accepts. For a file that the model cannot read, the model
+   * gets only the file's name.
    */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;

@@ -43,9 +43,9 @@ export interface ModelTurnOptions {
   tools: ToolCalls;
   retries: RetrySettings;
   maxRounds: number;
-  /** The session's cost before this turn, in US dollars; undefined if it is not known. */
+  /** The session's cost before this turn, in US dollars; undefined if the cost is not known. */
   costBefore: number | undefined;
-  /** Reports what the turn is waiting for; an empty text if it is not waiting. */
+  /** Reports what the turn is waiting for, or '' if the turn is not waiting. */
   wait: (activity: string) => void;
 }
 
@@ -64,7 +64,7 @@ const emptyAnswerNotice =
   'The model has ended its turn without an answer. Ask again, or choose another model.';
 /** The most calls of one answer. Further calls are not run; the output of such a call is an error. */
 const maxCalls = 128;
-/** The most times that a conversation is halved because it is too long for a summary, or is refused. */
+/** How often a conversation is halved at most, if it is too long for a summary, or if the server refuses it. */
 const maxHalvings = 6;
 /** Error codes that a shorter conversation may avoid. */
 const refusals = new Set<string>([

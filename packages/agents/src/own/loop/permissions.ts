@@ -32,7 +32,7 @@ export class Permissions {
     this.#options = options;
   }
 
-  /** Whether permanent permissions are stored in the project; otherwise they last as long as the session. */
+  /** Whether permanent permissions are stored in the project; otherwise permissions last as long as the session. */
   get areStored(): boolean {
     return this.#options.grants !== undefined;
   }
@@ -48,7 +48,7 @@ export class Permissions {
     return isAllowed(needed, [...this.#own, ...(await this.#storedRules())]);
   }
 
-  /** Adds permanent permissions. Never rejects: if a permission cannot be stored, it lasts as long as the session. */
+  /** Adds permanent permissions. Never rejects: a permission that cannot be stored lasts as long as the session. */
   async grant(needed: readonly Permission[]): Promise<void> {
     const { grants, onProblem } = this.#options;
     for (const { rule, always } of needed) {

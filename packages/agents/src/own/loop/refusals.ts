@@ -31,7 +31,7 @@ export interface RequestFormat<Body extends object, Answer> {
    * Returns undefined if the error is not a refusal by the server, or if the error arrived after the answer had begun.
    */
   refusalIn: (error: unknown) => Refusal | undefined;
-  /** Returns whether the client has found a field of the body that it will leave out from now on. */
+  /** Returns whether the client has found a field of the body that the client will leave out of all later requests. */
   noteRefusal?: (body: Body, complaint: Complaint) => boolean;
 }
 
@@ -42,7 +42,10 @@ const mostRequests = 12;
 export class Refusals {
   readonly #byModel = new Map<string, ModelConcessions>();
 
-  /** Sends the request, and repeats it without the parts that the server rejects. If nothing helps, rejects. */
+  /**
+   * Sends the request, and repeats it without the parts that the server rejects. Rejects if the server rejects every
+   * form of the request.
+   */
   async ask<Body extends object, Answer>(
     request: ModelRequest,
     { bodyOf, send, refusalIn, noteRefusal }: RequestFormat<Body, Answer>,

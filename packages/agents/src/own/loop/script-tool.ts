@@ -114,7 +114,7 @@ class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;
   readonly #id: string;
-  /** The time at which the script began in its first run, if it was cut off. */
+  /** The time at which the script began in its first run, if the first run was cut off. */
   readonly #startedAt: string | undefined;
   readonly #replay: ScriptReplay;
   readonly #writer: () => TurnWriter;

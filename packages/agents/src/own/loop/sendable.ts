@@ -7,7 +7,7 @@ import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol
 import { commonImages, commonSounds } from '../../base/accepted-content.ts';
 
 /**
- * Returns the JSON value in which each lone surrogate is replaced by U+FFFD; the value itself if it has no lone
+ * Returns the JSON value in which each lone surrogate is replaced by U+FFFD; returns the value itself if it has no lone
  * surrogate.
  */
 export const wellFormed = <Value>(value: Value): Value =>

@@ -1,4 +1,4 @@
-/** Finds, in history, the questions that a turn had open when it was cut off. Pure. */
+/** Finds, in history, the questions that were open when a turn was cut off. Pure. */
 import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol';
 import { isFullMark } from '../../base/turn-writer.ts';
 import type { ModelCall } from './model-client.ts';
@@ -58,7 +58,8 @@ export const outputOf = (itemId: string): string => `${itemId}:output`;
 export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
-  // The first attempt is used: it reached the question, while a later attempt may have broken off earlier.
+  // The first attempt is used: the first attempt reached the question, while a later attempt may have broken off
+  // earlier.
   const first = Map.groupBy(made, ({ callId }) => callId);
   return [...first].flatMap(([callId, [call]]): ResumableCall[] => {
     if (call === undefined || call.parentCallId !== undefined) return [];

@@ -32,7 +32,7 @@ export interface ScriptHost {
 }
 
 interface ToolAnswer {
-  /** The result that the script's call returns; if the call failed, the message of the Error that it throws. */
+  /** The result that the script's call returns; if the call failed, the message of the Error that the call throws. */
   output: string;
   success: boolean;
   /** The time of the answer (ISO 8601 UTC); default: now. */

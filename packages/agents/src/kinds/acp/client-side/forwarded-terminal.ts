@@ -7,7 +7,7 @@ import type { TerminalOutput } from './local-terminal.ts';
 export interface ForwardedTerminalOptions {
   onOutput: (text: string) => void;
   onExit: (exit: ExitStatus) => void;
-  /** How often the output is polled, ms: clients do not push it. */
+  /** How often the output is polled, ms: clients do not send output by themselves. */
   everyMs?: number;
 }
 

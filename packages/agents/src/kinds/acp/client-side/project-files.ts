@@ -101,8 +101,8 @@ export class ProjectFiles {
       throw invalidParams(`“${path}” is not a file inside ${names}.`);
     }
     if (this.#hidden.hides(real)) throw hiddenFileError(path);
-    // Check before the file is opened here: if a client has the file open, the client reads and writes it, and the
-    // later checks do not run.
+    // Check before the file is opened here: if a client has the file open, the client reads and writes the file, and
+    // the later checks do not run.
     await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
     return real;
   }

@@ -26,7 +26,10 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Returns whether an update begins a call, changes its state or ends it; false if the update only adds output. */
+  /**
+   * Returns whether an update begins a call, changes the call's state or ends the call; false if the update only adds
+   * output.
+   */
   isStateChange(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
@@ -37,7 +40,9 @@ export class AcpCalls {
     return this.#failed.get(callId);
   }
 
-  /** Returns the call as a permission request describes it; undefined if the request describes nothing. */
+  /**
+   * Returns the call with the fields that a permission request describes; undefined if the request describes nothing.
+   */
   asked(callId: string, request: unknown): AskedCallInfo | undefined {
     const call = this.#open.get(callId);
     return call === undefined ? askedFromRequest(request) : call.asked(request);

@@ -28,7 +28,7 @@ const endings: Record<string, CompactionEnd> = {
 };
 
 /**
- * The starts of the sentences above, by which the sentences are recognised: if the agent is itself a Liminal, it sends
+ * The starts of the sentences above, by which the sentences are recognised: an agent that is itself a Liminal sends
  * these sentences, with details at the end.
  */
 const known = [beginning, ...Object.values(endings).map(({ words }) => words)].map((words) =>

@@ -26,7 +26,7 @@ interface OpenMessage extends MessageRef {
 
 /**
  * Writes the messages of a turn: adjacent chunks of one speaker and one message form one item, unchanged. Repeated text
- * is shown twice: only the agent knows whether it meant to repeat the text.
+ * is shown twice: only the agent knows whether the repetition is intended.
  */
 export class MessageWriter {
   readonly #writer: TurnWriter;
@@ -80,7 +80,7 @@ export class MessageWriter {
     const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
     if (unplaced.length > 0) this.#writer.patch(open.itemId, { raw: unplaced });
-    // Close an item with blocks: without text, it would be withdrawn.
+    // Close an item that has blocks: an item without text would be withdrawn.
     if (open.blocks.length > 0) this.close();
     return true;
   }

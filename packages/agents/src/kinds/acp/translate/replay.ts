@@ -68,7 +68,7 @@ function isToolAnswer(update: unknown): boolean {
 
 const endOfTurn = { stopReason: 'end_turn' };
 
-/** Returns whether an update begins a turn: it is the first chunk of a user's message. */
+/** Returns whether an update begins a turn, that is, whether the update is the first chunk of a user's message. */
 function beginsTurn(update: unknown, before: unknown): boolean {
   if (updateType(update) !== 'user_message_chunk' || isSteered(update)) return false;
   if (updateType(before) !== 'user_message_chunk') return true;

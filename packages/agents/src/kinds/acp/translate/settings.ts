@@ -80,7 +80,10 @@ export class Settings {
     );
   }
 
-  /** Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; returns whether it has settings. */
+  /**
+   * Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; returns whether the answer or update
+   * has settings.
+   */
   read(raw: unknown): boolean {
     const { fields } = readFields(raw, settings);
     if (fields.configOptions !== undefined) this.#readOptions(fields.configOptions);

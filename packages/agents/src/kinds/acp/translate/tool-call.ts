@@ -68,7 +68,7 @@ const maxIdLength = 200;
 /** Where an update of a call comes from. Content from a permission request describes the call and is not output. */
 export type Source = 'announcement' | 'update' | 'request';
 
-/** Returns the call id of an update; undefined if it has none. */
+/** Returns the call id of an update; undefined if the update has none. */
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
   if (typeof id !== 'string' || id === '') return undefined;
@@ -150,8 +150,8 @@ export class ToolCall {
 
   /**
    * Returns the call as a permission request describes it (`asked`); fields that the request lacks come from the call.
-   * `earlier` has the call's values that differ from the request's: its present values, or the values before its newest
-   * change.
+   * `earlier` has the call's values that differ from the request's: the call's present values, or the values before the
+   * call's newest change.
    */
   asked(request: unknown): AskedCallInfo {
     const { name = this.#name, ...own } = shownFieldsOf(request);

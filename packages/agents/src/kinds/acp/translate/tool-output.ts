@@ -109,7 +109,7 @@ export class ToolOutput {
     // Prefer the raw output if it is longer than the streamed text: the agent may have streamed only a part.
     if (composed !== '')
       return raw.isPrinted && raw.text.length >= composed.length ? raw.text : composed;
-    // After a failure show the raw output even if it is JSON: it may contain the reason.
+    // After a failure, show the raw output even if it is JSON, because it may contain the reason.
     return success ? this.#rawText() : raw.text;
   }
 

@@ -69,7 +69,7 @@ export class AcpTranslator {
   /** The ids of the newest calls of past turns. */
   readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
-  /** Usage that the agent reported while no turn ran; the next turn counts it. */
+  /** Usage that the agent reported while no turn ran; the usage is counted in the next turn. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -126,7 +126,7 @@ export class AcpTranslator {
 
   /**
    * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns the request's
-   * description of the call, the subagent that asks, and the call's id if the request has one.
+   * description of the call, the subagent that asks, and the call's id if the request contains an id.
    */
   toolCall(update: unknown, timestamp: string, sessionId?: string): PermissionRequestInfo {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
@@ -168,7 +168,7 @@ export class AcpTranslator {
     this.#turn?.steeredTaken(messageId);
   }
 
-  /** Removes a message to the running turn, because it begins a turn of its own. */
+  /** Removes a message to the running turn, because the message begins a turn of its own. */
   steeredLeft(messageId: string, timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.steeredLeft(messageId);

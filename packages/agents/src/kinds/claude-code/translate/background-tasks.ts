@@ -80,7 +80,7 @@ export class BackgroundTasks {
   readonly #started = new LruMap<string, { callId: string | undefined; title: string }>(maxKnown);
   /**
    * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that
-   * began it.
+   * began the task.
    */
   readonly #known = new LruMap<string, BackgroundTask>(maxKnown);
   /** The sentences about the ends of tasks, by the tasks' ids. */
@@ -125,8 +125,8 @@ export class BackgroundTasks {
     const taskId = InBackground.safeParse(structured).data?.backgroundTaskId;
     const at = text.indexOf(beforeOutput);
     if (taskId === undefined || at < 0) return;
-    // Accept only a file with this name: before a command is moved to the background, it could itself print Claude
-    // Code's words.
+    // Accept only a file with this name: before a command is moved to the background, the command itself could print
+    // Claude Code's words.
     const name = `/tasks/${taskId}.output`;
     const [line = ''] = text.slice(at + beforeOutput.length).split('\n', 1);
     const end = line.indexOf(name);

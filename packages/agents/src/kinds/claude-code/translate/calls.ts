@@ -13,7 +13,7 @@ interface OpenCall {
   parentCallId: string | undefined;
   /** Whether the call updates the to-do list. The list is shown as the turn's plan, and its calls are not shown. */
   isPlan: boolean;
-  /** The call's item, if the call is shown only if it fails. */
+  /** The call's item. Set only for a call that is shown only after a failure. */
   unshown?: OutputItem;
 }
 

@@ -46,7 +46,7 @@ export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
 
 /**
  * Returns the terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
- * distinguishes it.
+ * shows the difference.
  */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
@@ -74,7 +74,7 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
 
-/** Returns the word for the key. Looks up only own properties, because every object inherits others. */
+/** Returns the word for the key. Looks up only own properties, because every object inherits further properties. */
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 

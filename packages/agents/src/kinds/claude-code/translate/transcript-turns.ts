@@ -161,7 +161,7 @@ function translateTurn(
   addNotice(turn, reason);
   const last = entries.findLast(({ type }) => type === 'assistant');
   for (const entry of prompt.isCut === true ? entries : rest) {
-    // If the last message is an error, it becomes the turn's end and not a notice.
+    // If the last message is an error, the error becomes the turn's end and not a notice.
     if (isSynthetic(entry) && entry !== last) addNotice(turn, textOfBlocks(entry.blocks));
     else replayEntry(turn, entry, undefined, subagents);
   }
@@ -174,7 +174,7 @@ const isSynthetic = ({ model }: TranscriptEntry): boolean => model === '<synthet
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
-/** Translates an entry, followed by the transcripts of the subagents that it started. */
+/** Translates an entry, and then the transcripts of the subagents that the entry started. */
 function replayEntry(
   turn: ClaudeTurn,
   entry: TranscriptEntry,

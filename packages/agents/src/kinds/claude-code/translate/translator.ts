@@ -15,7 +15,7 @@ import type { Trigger, TurnEnd } from '../../../base/turn-writer.ts';
 import { isPlainDelta, type PlainDelta } from './native.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
-/** A sent user message; the agent's answers refer to it by `uuid`. */
+/** A sent user message; the agent's answers refer to the message by `uuid`. */
 export interface ExpectedTurn {
   uuid: string;
   turnId: string;
@@ -188,7 +188,7 @@ export class ClaudeTranslator {
 
   /**
    * Ends the running turn because the agent has ended or is being ended. A message that was sent and has no turn yet
-   * may already be in the agent's store, so it also gets a turn, and must not be sent again.
+   * may already be in the agent's store, so the message also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);
@@ -251,8 +251,8 @@ export class ClaudeTranslator {
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice === 'silent') return;
-    // These notices wait if no turn is running: hooks may run when the process starts, or before Claude Code says which
-    // user message it works on.
+    // These notices wait if no turn is running: hooks may run when the process starts, or before Claude Code reports
+    // the user message on which it works.
     else if (isLasting(message)) this.notice(notice.show);
     else this.#turn?.notice(notice.show);
   }
@@ -315,7 +315,7 @@ export class ClaudeTranslator {
     this.#between.add(message);
   }
 
-  /** Returns the running turn; if none is running, begins one. */
+  /** Returns the running turn; if no turn is running, begins a turn. */
   #running(timestamp: string): ClaudeTurn {
     return (
       this.#turn ??

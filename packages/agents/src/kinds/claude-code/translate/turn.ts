@@ -30,7 +30,8 @@ interface Start {
 export class TurnMemory {
   readonly plan = new ClaudePlan();
   /**
-   * Calls of background subagents, by id. A call may last longer than its turn, so it is shown only with its result.
+   * Calls of background subagents, by id. A call may last longer than its turn, so the call is shown only with its
+   * result.
    */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
@@ -199,7 +200,7 @@ export class ClaudeTurn {
   /** Ends the turn with its result. @param costUsd - The session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
     if (this.trigger === 'agent') this.#readReason(result.origin);
-    // If the turn reached its step limit, it has not failed: show the text as a notice, not as the turn's error.
+    // A turn that reached its step limit has not failed: show the text as a notice, not as the turn's error.
     if (hasReachedLimit(result)) for (const error of result.errors ?? []) this.notice(error);
     this.end(
       readOutcome(result, {

@@ -56,7 +56,7 @@ export class FileChanges {
     if (this.#newest !== undefined) this.#writer.done(this.#item.id, this.#state(this.#newest));
   }
 
-  /** Returns the item for a diff. If the text is not a diff, the item keeps it as `raw`. */
+  /** Returns the item for a diff. If the text is not a diff, the item keeps the text as `raw`. */
   #state(diff: string): FileChangesItem {
     const base = { ...this.#item, type: 'file_changes' } as const;
     const files = filesIn(diff);

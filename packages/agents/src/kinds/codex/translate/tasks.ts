@@ -34,7 +34,7 @@ export class Tasks {
   readonly #threads = new Map<string, RunningTask>();
   /** The calls that delegated tasks, by the id of the task's thread. */
   readonly #calls = new Map<string, TaskCall>();
-  /** Calls that do not name their task's thread yet. The thread may begin to work before the call names it. */
+  /** Calls that do not name their task's thread yet. The thread may begin to work before the call names the thread. */
   #unnamed: TaskCall[] = [];
 
   get threads(): { threadId: string; turnId: string | undefined }[] {

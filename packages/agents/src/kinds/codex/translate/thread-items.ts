@@ -260,7 +260,7 @@ export class ThreadItems {
     }
   }
 
-  /** Ends a message or reasoning. If the item is empty, it is not shown. */
+  /** Ends a message or reasoning. An empty item is not shown. */
   #finish(
     type: 'message' | 'reasoning',
     id: string,
@@ -285,7 +285,7 @@ export class ThreadItems {
     const isAmid =
       this.#hasFirstMessage || this.#writer.isOpen(steeredItemId(this.#writer.turnId, messageId));
     this.#hasFirstMessage = true;
-    // Do not show the message to a task: the call that began the task already has it.
+    // Do not show the message to a task: the call that began the task already shows the message.
     if (!isAmid || this.#task !== undefined) return;
     this.#writer.steer(messageId, inputText(content), attachedImages(content));
     this.#writer.settle(messageId, 'taken');
@@ -315,8 +315,8 @@ export class ThreadItems {
   }
 
   /**
-   * Shows input that the model sends to a running command. Empty input is not shown, because the model sends it only to
-   * wait for output.
+   * Shows input that the model sends to a running command. Empty input is not shown, because the model sends empty
+   * input only to wait for output.
    */
   #type({ itemId, stdin }: Record<string, unknown>): void {
     if (typeof stdin !== 'string' || stdin === '') return;

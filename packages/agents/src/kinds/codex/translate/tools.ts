@@ -99,7 +99,7 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Liminal adds this call. Below it, people see the further items of a task that continues after its turn.
+  // Liminal adds this call. Below this call, people see the further items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 

@@ -64,8 +64,8 @@ const items = [
     /** The id with which Liminal sent the message, if any. */
     clientId: nullable,
   }),
-  // Do not read `moderation`: with it, ChatGPT's own clients hide or replace some answers, but Codex' terminal shows
-  // all of them.
+  // Do not read `moderation`: by this field, ChatGPT's own clients hide or replace some answers, but Codex' terminal
+  // shows all of them.
   z.looseObject({
     ...item,
     type: z.literal('agentMessage'),
@@ -122,7 +122,7 @@ const items = [
     /** The search provider's results, unchanged. */
     results: z.array(z.unknown()).nullish().catch(undefined),
   }),
-  // Codex does not send `result`: Liminal adds it, with the picture in base64.
+  // Codex does not send `result`: Liminal adds `result`, with the picture in base64.
   z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
     ...item,

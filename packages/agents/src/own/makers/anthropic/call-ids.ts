@@ -37,7 +37,7 @@ export class CallIds {
 /** Makes unique ids that the API accepts. */
 class ValidIds {
   readonly #used = new Set<string>();
-  /** For each id that was repeated, the last number that was appended to it. */
+  /** For each id that was repeated, the last number that was appended to the id. */
   readonly #counts = new Map<string, number>();
 
   take(id: string): string {

@@ -33,7 +33,7 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   const facts = factsOf(request.model, options.listed);
   const messages = messagesOf(request.conversation);
   const isBudgeted = facts.thinks === 'budget';
-  // If a call was made without thinking before it, an older model can continue only with thinking switched off.
+  // If no thinking precedes a call, an older model can continue only with thinking switched off.
   const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
   return {
     model: request.model,

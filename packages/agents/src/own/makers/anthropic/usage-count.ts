@@ -15,7 +15,7 @@ const fields = {
  */
 export class UsageCount {
   #counted: Partial<Usage> = {};
-  /** The number of web searches by the server; undefined if the server does not report it. */
+  /** The number of web searches by the server; undefined if the server does not report the number. */
   searches: number | undefined;
 
   /** @param usage - The `usage` of `message_start` or `message_delta`. */

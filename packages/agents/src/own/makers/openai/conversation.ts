@@ -14,7 +14,9 @@ export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined
   return undefined;
 }
 
-/** Returns a call's arguments as a JSON object, because servers expect one; any other text is put into an object. */
+/**
+ * Returns a call's arguments as a JSON object, because servers expect an object; any other text is put into an object.
+ */
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
@@ -23,7 +25,7 @@ export function validArguments(text: string): string {
     // The text may contain an escaped lone surrogate.
     if (isRecord(repaired)) return repaired === input ? text : JSON.stringify(repaired);
   } catch {
-    // If the text is not JSON, it is wrapped below.
+    // If the text is not JSON, the text is wrapped below.
   }
   return JSON.stringify({ arguments: text });
 }
@@ -56,7 +58,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
     case 'resource': {
       const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
       if (text !== undefined) return { type: 'text', text: fileAsText(block.resource) };
-      // A server rejects the whole conversation because of one file of a type that it cannot read.
+      // A server rejects the whole conversation if it cannot read the type of one file.
       if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
       return { type: 'file', mimeType, data: blob, name };
     }

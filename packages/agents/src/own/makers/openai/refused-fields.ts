@@ -14,7 +14,7 @@ const optional = [
 ] as const;
 type Field = (typeof optional)[number];
 
-/** The fields that a server has refused because it does not know them, for each model. */
+/** For each model, the fields that the server has refused as unknown. */
 export class RefusedFields {
   readonly #byModel = new Map<string, Set<Field>>();
 

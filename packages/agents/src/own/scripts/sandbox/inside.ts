@@ -13,13 +13,13 @@ export interface Thrown {
   message: string;
   /** The stack in the form of QuickJS: only the code positions, one per line. */
   stack?: string;
-  /** The thrown value, as JSON, if it is not an Error. */
+  /** The thrown value as JSON, if the value is not an Error. */
   value?: string;
 }
 
 /** A message from the sandbox to the host, as JSON. Each of the last three types ends the script. */
 export type SandboxMessage =
-  /** Begins a call, whose input is JSON; the host answers it with `settle`. */
+  /** Begins a call, whose input is JSON; the host answers the call with `settle`. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
   | { type: 'too_many_calls' }

@@ -177,7 +177,7 @@ export class Sandbox {
     const { name, message } = thrown;
     if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
     const isOutOfMemory = name === 'InternalError' && message === 'out of memory';
-    // If QuickJS has no memory for an error, it throws null.
+    // If QuickJS has no memory for an error, QuickJS throws null.
     const isMeant = name === undefined && message === 'null' && this.#hasGrown();
     const error = thrownError(thrown, limits);
     return isOutOfMemory || isMeant ? { ...error, ...noMemory(limits) } : error;
