@@ -19,7 +19,7 @@ export function describeCommand(
   return { ...agent, available: false, reason };
 }
 
-/** Returns a word for a POSIX shell, quoted if necessary. */
+/** Returns a text as one word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -8,7 +8,7 @@ const clockLagMs = 1_000;
 const batch = 100;
 
 /**
- * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. Files are
+ * Folders whose files are never shown or changed: Liminal's own data folder, which contains the token. Files are
  * identified by real path and by inode, because a file may have another name outside of the folder (a hard link).
  */
 export class HiddenFolders {

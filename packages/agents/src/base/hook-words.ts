@@ -1,4 +1,4 @@
-/** Outcomes of hooks that are shown to people. */
+/** Texts for people about the outcomes of hooks. */
 export const hookOutcomes = {
   blocked: 'blocked it',
   failed: 'failed',

@@ -16,7 +16,7 @@ const maxFiles = 5_000;
 const maxRead = 20_000_000;
 /** How many files are read concurrently. */
 const batch = 50;
-/** Most file names in a sentence. */
+/** The most file names that one sentence lists. */
 const maxNames = 20;
 
 /** A file; `text` is undefined if the text cannot be shown whole. */
@@ -53,7 +53,7 @@ const codeOf = (error: unknown): string =>
 
 /**
  * Reads a project folder once. A few links can give a file or folder thousands of names, so all reads share one limit.
- * Call one method at a time: which files exceed the limit must not depend on chance.
+ * Call one method at a time, so that it does not depend on chance which files exceed the limit.
  */
 export class ProjectReading {
   #filesLeft = maxFiles;
@@ -140,7 +140,7 @@ export async function ignoredByGit(
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0 || signal.aborted) return new Set();
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
-  // A partial clone would fetch missing objects with a program that the repository names.
+  // A partial clone would fetch missing objects with a program from the repository's configuration.
   const noFetch = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
   // Start git outside the project folder, so that git runs no program of the project.
   const git = spawn(

@@ -56,8 +56,8 @@ export interface LoadSessionOptions {
   storedMark?: string;
   /**
    * Whether the agent has ever answered in this session. If the agent has lost such a session, some providers begin a
-   * new session and say in the next turn that the agent does not remember the conversation; other providers reject with
-   * `SESSION_NOT_FOUND`.
+   * new session and report in the next turn that the agent does not remember the conversation; other providers reject
+   * with `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
   /** Whether a turn was cut off while it waited for a person's answer. If so, the session resumes the turn. */
@@ -193,8 +193,8 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent. Methods take the ids of the agent's sessions and reject with ProviderError. A session runs at most
- * one turn at a time; the caller queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
+ * One kind of agent. Methods expect the ids of the agent's sessions, and reject with ProviderError. A session runs at
+ * most one turn at a time; the caller queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
@@ -329,7 +329,7 @@ export interface AgentCapabilities {
    */
   readonly resumes?: boolean;
   /**
-   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. If true, `describe` says
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. If true, `describe` reports
    * whether the agent can fork sessions.
    */
   readonly forksWhole?: boolean;
@@ -353,7 +353,7 @@ export interface AgentCapabilities {
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an
+   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if no agent is running. For an
    * agent with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;

@@ -7,8 +7,8 @@ import { hasProcessTable, isRunning, type Process, readProcess } from './table.t
 
 export interface TreeTarget {
   /**
-   * The id of a `ProcessMark`: ends every process that was started with the mark, or with a mark made from it by
-   * `markWithin`, detached or not.
+   * The id of a `ProcessMark`. Ends every process, detached or not, that was started with the mark, or with a mark that
+   * `markWithin` made from the mark.
    */
   mark?: string;
   /**

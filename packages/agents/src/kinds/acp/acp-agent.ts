@@ -76,8 +76,8 @@ export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
 /**
- * The names, as the agents report them, of agents that ask between tool calls for messages to the running turn: Qwen
- * Code 0.24.
+ * Agents that ask, between tool calls, for messages to the running turn: Qwen Code 0.24. The names are those that the
+ * agents report.
  */
 const messagePollingAgents = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
@@ -211,7 +211,7 @@ export class AcpAgent {
     }
   }
 
-  /** Sends `session/new`; `take` must admit the session that the answer names. */
+  /** Sends `session/new`; `take` must admit the session with the id in the answer. */
   begin<T>(params: unknown, take: (answer: unknown) => T): Promise<T> {
     return this.#early.during(async () => take(await this.open('session/new', params)));
   }
@@ -242,7 +242,7 @@ export class AcpAgent {
     return Promise.race([closed, timeout(closeLimitMs)]);
   }
 
-  /** Why the process ended, with its other output since the last `forgetOutput`. */
+  /** Returns why the process ended, followed by the other output since the last `forgetOutput`. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }

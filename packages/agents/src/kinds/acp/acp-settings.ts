@@ -13,7 +13,7 @@ export interface SettingChange {
   known: Record<string, unknown>;
 }
 
-/** An error names at most this many options, or values of an option. */
+/** The most options, or values of an option, that an error lists. */
 const maxListed = 10;
 
 const kinds = ['modes', 'models', 'configOptions'] as const;

@@ -149,7 +149,7 @@ export class AcpTurns {
     prompt?.answered.resolve();
   }
 
-  /** Called when the agent sends something. A turn that the agent began ends after `ownTurnIdleMs` of silence. */
+  /** Called whenever the agent sends something. A turn that the agent began ends after `ownTurnIdleMs` of silence. */
   onActivity(): void {
     if (this.#options.translator.turn?.trigger !== 'agent') return;
     this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);

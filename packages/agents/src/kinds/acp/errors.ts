@@ -110,7 +110,7 @@ export function describeAuthMethod({ name, description, vars = [] }: AuthMethod)
 /** The message of agents that give no reason. */
 const bareRefusal = /^auth(entication)? required\.?$/i;
 
-/** Says how to sign in, in the agent's own words if there are any. */
+/** Explains how to sign in, in the agent's own words if the agent sends some. */
 export function authSentence(
   name: string,
   methods: readonly AuthMethod[],

@@ -222,7 +222,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // The SDK's error may only say that no answer will arrive. Wait for the end of the process, which gives the
+      // The SDK's error may only report that no answer will arrive. Wait for the end of the process, which gives the
       // reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
@@ -261,7 +261,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
  */
 const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
 
-/** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
+/** Returns Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
 function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   mark: Record<string, string>,

@@ -71,7 +71,7 @@ export class ClaudeProgram {
     return Object.assign(child, { stdout: this.#output });
   };
 
-  /** Must be called for each message. */
+  /** Records that a message has arrived. Must be called for each message. */
   noteMessage(): void {
     this.#lastMessage = performance.now();
   }

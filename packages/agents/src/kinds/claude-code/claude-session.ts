@@ -101,7 +101,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Steered messages, by Liminal's ids; a steered message may later begin its own turn. */
   readonly #steered = new LruMap<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
-  /** The ids under which Claude Code knows messages, by Liminal's ids. */
+  /** The ids of messages in Claude Code, by Liminal's ids. */
   readonly #uuids = new LruMap<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** Aborts the running user command. */
@@ -414,7 +414,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `NO_CHECKPOINT` or `PROCESS_CRASH`. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     this.#checkAlive();
-    // Begin with a dry run, because only a dry run names the files.
+    // Begin with a dry run, because only a dry run lists the files.
     const {
       filesChanged: files = [],
       insertions = 0,
@@ -506,8 +506,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, which take more time than all other
-    // steps.
+    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, because the schemas need more time
+    // than all other steps.
     if (isPlainDelta(message)) {
       this.#status.noteDelta();
       return this.#translator.readDelta(message, now());

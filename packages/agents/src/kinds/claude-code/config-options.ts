@@ -125,7 +125,9 @@ export function offerOf(
 export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
   process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
 
-/** Returns the choice that stands for the model with this full name; if several do, prefers the present choice. */
+/**
+ * Returns the choice for the model with this full name. If several choices mean this model, prefers the present choice.
+ */
 export function modelOf(
   fullName: string | undefined,
   chosen: string,

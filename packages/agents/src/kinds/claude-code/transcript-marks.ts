@@ -26,7 +26,7 @@ const maxSent = 1_000;
 const maxEntries = 1_000;
 
 interface Scan extends GrowingFile {
-  /** The last entries by id: true if the entry belongs to a turn that this server sent. */
+  /** The last entries by id: the value is true if the entry belongs to a turn that this server sent. */
   own: LruMap<string, boolean>;
   /** The number of entries that other programs wrote. */
   foreign: number;

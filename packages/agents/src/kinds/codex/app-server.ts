@@ -213,7 +213,7 @@ export class AppServer {
 
   /**
    * Assigns a task's thread to the session's thread that started the task, and returns that thread. The task's turn
-   * names the turn that started the task (`rootTurnId`).
+   * contains the id of the turn that started the task (`rootTurnId`).
    */
   #adopt(threadId: string, turn: unknown): HostedThread | undefined {
     const root = isRecord(turn) ? turn['rootTurnId'] : undefined;

@@ -39,7 +39,10 @@ export interface CodexOptions {
    * sessions.
    */
   inherited?: NodeJS.ProcessEnv;
-  /** The settings of new sessions, by id. If Codex does not have a setting, a notice says so. */
+  /**
+   * The settings of new sessions, by id. If Codex does not have one of these settings, the session shows a notice about
+   * that.
+   */
   defaults?: Record<string, string>;
   /** MCP servers for all sessions, besides those in Codex' own configuration. */
   mcpServers?: McpServers;

@@ -617,7 +617,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return running;
   }
 
-  /** Called when Codex has accepted the request for a turn. The later `turn/started` may have another turn id. */
+  /**
+   * Called when Codex has accepted the request for a turn. The later `turn/started` may contain a different turn id.
+   */
   #known(running: RunningTurn, answer: unknown): void {
     const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
     if (id === undefined || running.nativeId !== undefined) return;

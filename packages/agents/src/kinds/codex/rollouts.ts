@@ -115,8 +115,8 @@ export class Rollouts {
       const names = await readdir(folder).catch((): string[] => []);
       return names.filter(isOwn).map((name) => join(folder, name));
     });
-    // The files' names begin with a time in seconds, so sorting by name finds the newest. If two files have the same
-    // second, the rest of the name decides.
+    // The files' names begin with a time in seconds, so sorting by name finds the newest file. If two files have the
+    // same time, the rest of the name decides.
     const paths = (await Promise.all(found)).flat();
     return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
   }

@@ -13,8 +13,8 @@ import { readLimits } from './translate/limits.ts';
 type Params = Record<string, unknown>;
 
 /**
- * Initial settings. If `isLenient`, an invalid setting is left out and a notice says so; otherwise the session does not
- * open.
+ * Initial settings. If `isLenient`, an invalid setting is left out, and a notice reports the setting; otherwise the
+ * session does not open.
  */
 export interface InitialSettings {
   config: Record<string, string>;

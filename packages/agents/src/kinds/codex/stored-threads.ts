@@ -199,7 +199,7 @@ async function readTasks(
 
 const agentsIn = ({ items }: ThreadTurn): string[] => items.flatMap(agentsOf);
 
-/** Returns the thread ids of the subagents that an item names. */
+/** Returns the thread ids of the subagents that an item mentions. */
 function agentsOf(value: unknown): string[] {
   const item = ThreadItem.safeParse(value).data;
   return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];

@@ -63,7 +63,7 @@ export class DemoTurn {
     this.#advance(outcome);
   }
 
-  /** Adds a person's message to the turn; the message counts as read with the next step. */
+  /** Adds a person's message to the turn; the message counts as read when the next step is played. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push(messageId);

@@ -13,7 +13,7 @@ interface FirstText {
   thinking: InlineThinking;
   /** The item to which the message's text is written now. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** Whether words of the text were later converted to thinking. */
+  /** Whether a part of the text was later converted to thinking. */
   wasMoved: boolean;
 }
 
@@ -163,7 +163,7 @@ export class AnswerWriter {
     this.#at.start(item);
   }
 
-  /** Writes pieces of the first message, each as words or as thinking. */
+  /** Writes pieces of the first message, each piece as text or as thinking. */
   #write(pieces: readonly TextPiece[]): void {
     const text = this.#text;
     if (text === undefined) return;
@@ -187,7 +187,7 @@ export class AnswerWriter {
     return item.id;
   }
 
-  /** Converts the words so far to thinking, because the model's chat template had already written the opening tag. */
+  /** Converts the text so far to thinking, because the model's chat template had already written the opening tag. */
   #moveToThinking(text: FirstText): void {
     const message = text.open && this.#writer.item(text.open.itemId);
     if (text.open === undefined || message?.type !== 'message') return;

@@ -1,4 +1,4 @@
-/** The sources that makers name with a model's text, and their list for people. */
+/** The sources that makers report with a model's text, and the list of these sources for people. */
 import { isRecord } from '../../base/parse-line.ts';
 import { oneLine } from '../../base/titles.ts';
 
@@ -13,7 +13,7 @@ export interface Citation {
 const maxListed = 100;
 
 /**
- * Returns the citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file
+ * Returns the citations among a maker's annotations. An annotation refers to a page (`url`, `source`) or to a file
  * (`filename`, `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its
  * type.
  */

@@ -55,7 +55,7 @@ function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number
   return false;
 }
 
-/** Returns whether an error that names no part of the conversation may still be caused by the conversation. */
+/** Returns whether the conversation may be the cause of an error that mentions no part of the conversation. */
 export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
   (complaint.status ?? 0) >= 500
     ? isOfTemplate(complaint) || isOfBrokenFile(complaint)

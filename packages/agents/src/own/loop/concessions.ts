@@ -1,5 +1,5 @@
 /**
- * Pure: removes or converts the parts of a conversation that a server rejects. The log keeps the removed parts, and a
+ * Removes or converts the parts of a conversation that a server rejects. Pure. The log keeps the removed parts, and a
  * text replaces each removed file and call.
  */
 import { createHash } from 'node:crypto';

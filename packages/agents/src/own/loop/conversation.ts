@@ -132,8 +132,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * Moves a message that was sent during a turn to the place at which the model read the message: before the model's next
- * item. A message that was sent during a turn often began during an earlier answer.
+ * Moves a message that was sent during a turn to the position at which the model read the message: before the model's
+ * next item. A message that was sent during a turn often began during an earlier answer.
  */
 function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;

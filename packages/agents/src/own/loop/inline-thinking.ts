@@ -7,7 +7,7 @@
 /** A classified piece of the answer's text. */
 export type TextPiece =
   | { kind: 'words' | 'thinking'; text: string }
-  /** All earlier words of the answer were thinking. The thinking ends here. */
+  /** All earlier text of the answer was thinking. The thinking ends here. */
   | { kind: 'all thinking' };
 
 const [open, close] = ['<think>', '</think>'];
@@ -21,9 +21,9 @@ export class InlineThinking {
   #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
   /** Text that may be the start of a tag, or white space whose kind is not known yet. */
   #held = '';
-  /** The current line of the words so far. */
+  /** The current line of the text so far that is not thinking. */
   #line = '';
-  /** Whether the words so far have an open code block. */
+  /** Whether the text so far has an open code block. */
   #isCode = false;
 
   /**
@@ -88,7 +88,10 @@ export class InlineThinking {
     return [];
   }
 
-  /** Returns the next pieces of the words. A closing tag ends thinking, unless the tag is quoted. */
+  /**
+   * Returns the next pieces of the text. A closing tag means that the text before it was thinking, unless the tag is
+   * quoted.
+   */
   #words(): TextPiece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
@@ -118,7 +121,7 @@ export class InlineThinking {
     return text;
   }
 
-  /** Whether the text after the words so far is quoted, or code. */
+  /** Whether the text that follows is quoted, or is code. */
   get #isQuoted(): boolean {
     const isSpan = this.#line.split('`').length % 2 === 0;
     return this.#isCode || isFence(this.#line) || isSpan || quotes.has(this.#line.at(-1) ?? '');

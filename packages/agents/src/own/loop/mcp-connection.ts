@@ -79,7 +79,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    // Do not wait for the start of the server, which can take long.
+    // Do not wait until the server has started, because the start can take long.
     this.#closing.abort();
     await this.#connecting;
     await this.#end(this.#client);

@@ -29,7 +29,8 @@ export class McpTools {
       return found.catch((): Tool[] => []);
     };
     const tools = (await Promise.all(connections.map(start))).flat();
-    // Of several tools with one name only the first is used, because model servers reject a request with equal names.
+    // If several tools have the same name, only the first is used, because model servers reject requests with equal
+    // names.
     return [...Map.groupBy(tools, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
   }
 

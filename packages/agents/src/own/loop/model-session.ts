@@ -339,7 +339,7 @@ export class ModelSession implements AgentSession {
     this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
-  /** Never rejects: if a server does not list its models, people get a notice. */
+  /** Fetches the missing lists of models. Never rejects: if a server does not list its models, people get a notice. */
   async #refreshModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);

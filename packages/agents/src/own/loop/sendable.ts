@@ -67,7 +67,7 @@ const known = new WeakMap<ContentBlock, ContentBlock>();
 
 /**
  * Returns the block, without its bytes if the bytes do not match the block's type. The result is cached, because
- * checking a large file takes long.
+ * checking a large file needs much time.
  */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);

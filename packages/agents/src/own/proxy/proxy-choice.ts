@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js';
 /** Returns the proxy for a request. */
 export interface Proxy {
   url: URL;
-  /** The environment variable that names the proxy. */
+  /** The environment variable that contains the proxy's address. */
   variable: string;
 }
 
@@ -55,8 +55,8 @@ export const hasProxies = (env: NodeJS.ProcessEnv = process.env): boolean =>
   Object.values(variables).some((names) => names.some((name) => valueIn(env, name) !== ''));
 
 /**
- * Returns the part of an error message that names the proxy: ` through the proxy …`, or an empty text if the request is
- * sent directly.
+ * Returns the part of an error message that mentions the proxy: ` through the proxy …`, or an empty text if the request
+ * is sent directly.
  */
 export function throughProxy(address: string | URL): string {
   const url = URL.parse(String(address));
@@ -66,7 +66,8 @@ export function throughProxy(address: string | URL): string {
 }
 
 /**
- * Returns the proxy's response in place of the server's, taken from a request's error; undefined for any other error.
+ * If a proxy has responded instead of the server, returns the proxy's response from the request's error; undefined for
+ * any other error.
  */
 export function refusalOfProxy(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {

@@ -27,9 +27,9 @@ const empty = `Nothing was run: the block is empty. ${again}`;
 
 /**
  * Finds the script that a message wants to run: a closed code block in backticks with the word `liminal-script`. The
- * block must be the only one with that word, and the last part of the message. Blocks begin and end as in CommonMark
- * (section 4.5), so a block inside another block is not found. Returns undefined if the message does not end with a
- * script block, because the message may only discuss a script.
+ * message must contain no other block with that word, and must end with the block. Blocks begin and end as in
+ * CommonMark (section 4.5), so a block inside another block is not found. Returns undefined if the message does not end
+ * with a script block, because the message may only discuss a script.
  */
 export function findScript(message: string): FoundScript | undefined {
   const lines = message.split(/\r?\n/);

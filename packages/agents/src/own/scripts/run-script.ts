@@ -27,7 +27,7 @@ export interface ScriptHost {
    *   the call has settled.
    */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Called when the script has handled all answers so far, and waits for the next answer. */
+  /** Called when the script has handled all answers so far and is waiting for the next answer. */
   waits?(): void;
 }
 
@@ -57,7 +57,7 @@ export interface ScriptOptions {
 const lookMs = 250;
 /** The size of the thread's stack, in MiB; larger than the stack limit of QuickJS, which must be reached first. */
 const stackSizeMb = 16;
-/** The heap limit of the thread, in MiB; the heap holds texts that are passed between the threads. */
+/** The heap limit of the thread, in MiB; the heap contains the texts that are passed between the threads. */
 const maxOldGenerationSizeMb = 256;
 
 /**
@@ -170,7 +170,7 @@ function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;
 }
 
-/** In ms since 1970. */
+/** Returns the time in ms since 1970. */
 const timeOf = (at: string | undefined): number => (at === undefined ? Date.now() : Date.parse(at));
 
 const isTooDeep = (json: string): boolean => cutDepth(json) !== json;

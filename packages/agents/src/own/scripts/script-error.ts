@@ -27,7 +27,7 @@ export interface ScriptError {
   details?: unknown;
 }
 
-/** The file name that stands for the script's code in stacks. */
+/** The file name of the script's code in stacks. */
 export const scriptFile = 'script.js';
 /** The text before the code, in the same line as the code's first line. */
 export const scriptHead = '(async () => {';

@@ -11,7 +11,7 @@ export class ClientError extends Error {
   }
 }
 
-/** One of our clients refused the agent's request. */
+/** Returns the error for a request of the agent that one of our clients has refused. */
 export const clientRefused = (message: string): ClientError => new ClientError(-32603, message);
 export const invalidParams = (message: string): ClientError => new ClientError(-32602, message);
 export const notFound = (message: string): ClientError => new ClientError(-32002, message);

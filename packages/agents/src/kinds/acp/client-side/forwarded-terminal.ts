@@ -47,7 +47,7 @@ export class ForwardedTerminal {
     await this.exited;
   }
 
-  /** Never rejects: a client that has disconnected has released the terminal. */
+  /** Releases the terminal. Never rejects, because a client that has disconnected has already released the terminal. */
   async release(): Promise<void> {
     await this.#terminal.release().catch(() => undefined);
   }

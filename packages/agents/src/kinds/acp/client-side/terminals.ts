@@ -41,8 +41,8 @@ export interface TerminalsOptions {
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
 /**
- * How many bytes of output all terminals of a session keep together; once they are used up, a further terminal keeps
- * `leastOutputLimit`. A terminal takes up to three times its limit in memory.
+ * How many bytes of output all terminals of a session keep together. Once these bytes are used up, each further
+ * terminal keeps `leastOutputLimit` bytes. A terminal needs up to three times its limit in memory.
  */
 const maxSessionOutput = 32 * 1024 * 1024;
 const leastOutputLimit = 64 * 1024;

@@ -19,7 +19,7 @@ const message = {
  */
 export class SessionMessages {
   readonly #writer: TurnWriter;
-  /** The open messages, each with the length of its first line, which names the sessions. */
+  /** The open messages, each with the length of its first line. The first line contains the names of the sessions. */
   readonly #open = new Map<string, number>();
 
   constructor(writer: TurnWriter) {

@@ -93,7 +93,10 @@ export class Settings {
     return Object.keys(fields).length > 0;
   }
 
-  /** Some agents report a new mode with `currentModeId` even if they have a config option for the mode. */
+  /**
+   * Sets the current mode. Some agents report a new mode with `currentModeId` even if they have a config option for the
+   * mode.
+   */
   #setMode(value: string): void {
     const mode =
       (this.#mode && this.#optionLike(this.#mode)) ??

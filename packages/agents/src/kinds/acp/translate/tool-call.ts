@@ -37,7 +37,7 @@ const toolCall = {
 
 type CallFields = Read<typeof toolCall>['fields'];
 
-/** Qwen Code 0.24 names the tool of an MCP server only in this field, as `mcp__server__tool`. */
+/** Only this field contains the name of an MCP server's tool in Qwen Code 0.24, as `mcp__server__tool`. */
 const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
 
 /** Reads the fields of a call's update; the name also from `_meta`. */
@@ -348,8 +348,8 @@ const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
 /**
- * Returns the tool's name if the agent sends it, as few agents do; else the call's kind, which the UI knows; else the
- * call's title.
+ * Returns the tool's name if the agent sends it, as few agents do; otherwise the call's kind, which the UI can show, or
+ * else the call's title.
  */
 function toolNameOf({ kind, title }: ShownFields, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';

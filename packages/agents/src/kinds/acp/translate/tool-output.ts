@@ -30,7 +30,10 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** If `isFromTool` is false, the content describes the call, and is shown only if the tool has no output. */
+  /**
+   * Replaces the output. If `isFromTool` is false, the content describes the call, and is shown only if the tool has no
+   * output.
+   */
   replace(parts: OutputPart[], blocks: ContentBlock[], isFromTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;

@@ -47,7 +47,7 @@ const Ended = z.looseObject({
 
 /** The structured result of a command that continues in the background. */
 const InBackground = z.looseObject({ backgroundTaskId: z.string() });
-/** Claude Code's words before the path of the output's file. */
+/** The text that Claude Code writes before the path of the output's file. */
 const beforeOutput = 'Output is being written to: ';
 
 const TaskMessage = z.union([Level, Started, Progress, Ended]);
@@ -120,7 +120,10 @@ export class BackgroundTasks {
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }
 
-  /** If a call's result says that its command runs in the background, reads the path of the output's file. */
+  /**
+   * If a call's result reports that its command runs in the background, reads the path of the file with the command's
+   * output.
+   */
   readResult(structured: unknown, text: string): void {
     const taskId = InBackground.safeParse(structured).data?.backgroundTaskId;
     const at = text.indexOf(beforeOutput);
@@ -188,10 +191,10 @@ export class BackgroundTasks {
   }
 }
 
-/** Matches Claude Code's words for a task that ended without finishing. */
+/** Matches the text in which Claude Code reports that a task ended without finishing. */
 const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|didn't finish)\b/i;
 
-/** Claude Code's words for a command that exceeded its time limit; measured on 2.1.330. */
+/** The text in which Claude Code 2.1.330 reports that a command exceeded its time limit. */
 const atLimit = /after reaching its background time limit/;
 const aboutLimit =
   'Outside its terminal, Claude Code ends background commands after 30 minutes, or after the time in the call, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and also those of other commands.';

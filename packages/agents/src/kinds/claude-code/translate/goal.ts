@@ -14,7 +14,7 @@ const Evaluated = z.looseObject({
 });
 
 /**
- * Claude Code's answer to `/goal`. This answer is the first message that names the goal: Claude Code sends
+ * Claude Code's answer to `/goal`. This answer is the first message that contains the goal: Claude Code sends
  * `active_goal` only when it first checks the goal.
  */
 const Answered = z.looseObject({

@@ -182,8 +182,8 @@ export type PlainDelta = StreamMessage & {
 };
 
 /**
- * Returns whether a message is only a delta. The check does without the schema, because nearly all messages are deltas
- * and the schema takes ten times as long. The schema accepts every message that this function accepts.
+ * Returns whether a message is only a delta. The check does not use the schema, because nearly all messages are deltas,
+ * and the schema needs ten times as long. The schema accepts every message that this function accepts.
  */
 export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;

@@ -128,8 +128,8 @@ function bashExitCode(output: string, isError: boolean): number | undefined {
 const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
 
 /**
- * Returns the output without Claude Code's words for the model, and without the exit code if `exitCode` contains the
- * exit code.
+ * Returns the output without the text that Claude Code adds for the model, and without the exit code if `exitCode`
+ * contains the exit code.
  */
 function cleaned(output: string, exitCode: number | undefined): string {
   const plain = errorTag.exec(output)?.[1] ?? output;

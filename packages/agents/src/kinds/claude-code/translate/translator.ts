@@ -139,7 +139,7 @@ export class ClaudeTranslator {
       return;
     }
     this.#turn?.at(timestamp);
-    // Claude Code names the message `/clear` only when the command has ended, so begin the message's turn here.
+    // Claude Code refers to the message `/clear` only when the command has ended, so begin the message's turn here.
     if (this.#turn === undefined) this.#beginStarted(timestamp);
     this.notice(words);
   }

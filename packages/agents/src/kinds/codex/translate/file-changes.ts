@@ -66,8 +66,9 @@ export class FileChanges {
   }
 
   /**
-   * Returns the folder to which the diff's names are relative: the git repository's folder or the session's. Searches
-   * from the session's folder upwards for this folder: the first folder in which patches touched all files of the diff.
+   * Returns the folder to which the diff's names are relative: the git repository's folder or the session's folder.
+   * Searches upwards from the session's folder, and returns the first folder in which patches touched all files of the
+   * diff.
    */
   #folderOf(files: readonly ChangedFile[]): string {
     const isIt = (folder: string) =>

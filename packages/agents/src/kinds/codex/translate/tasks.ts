@@ -34,7 +34,10 @@ export class Tasks {
   readonly #threads = new Map<string, RunningTask>();
   /** The calls that delegated tasks, by the id of the task's thread. */
   readonly #calls = new Map<string, TaskCall>();
-  /** Calls that do not name their task's thread yet. The thread may begin to work before the call names the thread. */
+  /**
+   * Calls that do not contain the id of their task's thread yet. The thread may begin to work before the call contains
+   * its id.
+   */
   #unnamed: TaskCall[] = [];
 
   get threads(): { threadId: string; turnId: string | undefined }[] {
@@ -112,8 +115,8 @@ export class Tasks {
   }
 
   /**
-   * Returns the call that delegated a thread's task. If no call names the thread yet, assigns the oldest call that does
-   * not name a thread.
+   * Returns the call that delegated a thread's task. If no call contains the thread's id yet, assigns the thread to the
+   * oldest call without a thread id.
    */
   callOf(threadId: string): TaskCall | undefined {
     const named = this.#calls.get(threadId);

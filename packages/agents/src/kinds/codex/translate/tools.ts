@@ -119,8 +119,8 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
 type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
 
 /**
- * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command names
- * the files that it reads.
+ * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command
+ * contains the names of the files that the command reads.
  */
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,

@@ -86,7 +86,7 @@ const statusOfType = new Map(
   }),
 );
 
-/** For an error without a status: returns the status that belongs to the error's type. */
+/** Returns the status that belongs to an error's type, for errors without a status. */
 export const statusOf = ({ type }: Record<string, unknown>): number =>
   statusOfType.get(asString(type) ?? '') ?? 400;
 

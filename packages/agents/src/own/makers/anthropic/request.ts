@@ -1,8 +1,8 @@
 /**
  * Converts a conversation to a request of Anthropic's Messages API. Pure: the same conversation always gives the same
  * request, because current models bind their thinking to everything before the thinking, and reject the thinking after
- * a change. Therefore the thinking of every turn is sent back at its place, and nothing that was sent once is left out
- * later. Models that need only the last turn's thinking ignore the rest.
+ * a change. Therefore the thinking of every turn is sent back at its original position, and nothing that was sent once
+ * is left out later. Models that need only the last turn's thinking ignore the rest.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { OutputItem } from '@liminal/protocol';
@@ -157,7 +157,7 @@ function addMessage(
   if (item.origin === 'agent') messages.answer(textBlock(item));
 }
 
-/** False for a blank text, because the API rejects blank texts. */
+/** Returns false for a blank text, because the API rejects blank texts. */
 const hasWords = (text: string): boolean => text.trim() !== '';
 
 function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
@@ -165,7 +165,10 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
   return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
 }
 
-/** Thinking of this API that has a signature. A block of an unknown type is sent back whole. */
+/**
+ * Returns the block of an item with thinking, if this API made the thinking and signed it. A block of an unknown type
+ * is returned whole.
+ */
 function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];

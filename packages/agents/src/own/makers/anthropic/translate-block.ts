@@ -32,7 +32,7 @@ export function itemOf(block: Fields, id: string): OutputItem {
       const output = readable(content);
       return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
     }
-    // Redacted thinking and blocks of future types have no text, but keep their place among the other blocks.
+    // Redacted thinking and blocks of future types have no text, but keep their position among the other blocks.
     case 'thinking':
     case 'other':
       return { type: 'reasoning', id, content: '', origin: 'agent' };

@@ -67,7 +67,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
   }
 }
 
-/** Returns a text that names a part which this API, or this conversation, cannot show to the model. */
+/** Returns a text with the name of a part that the model cannot get through this API, or in this conversation. */
 export const missing = (name: string, mimeType: string): MessagePart => ({
   type: 'text',
   text: `[${name} (${mimeType}) cannot be shown here]`,

@@ -40,11 +40,11 @@ const List = z.looseObject({
   models: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** Names of models that cannot hold a conversation, which are most models in OpenAI's list. */
+/** Matches names of models that cannot be used for conversations. Most models in OpenAI's list are of this kind. */
 const speechless =
   /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
 
-/** OpenAI's own models that can hold a conversation, newest first, because OpenAI's list has no order. */
+/** Returns OpenAI's own models that can be used for conversations, newest first, because OpenAI's list has no order. */
 export function readOwnModels(answer: unknown): ListedModel[] {
   const entries = entriesOf(answer)
     .map((entry) => ModelEntry.safeParse(entry).data)

@@ -11,8 +11,8 @@ interface CommandEnvironment {
 
 /**
  * Returns the environment of a command. The environment keeps git from using a folder as a bare repository just because
- * the folder has files with the right names: file tools can create such files, including a `config` that names programs
- * for git to start.
+ * the folder has files with the right names: file tools can create such files, including a `config` with programs that
+ * git then starts.
  */
 export function commandEnvironment({
   hidden,

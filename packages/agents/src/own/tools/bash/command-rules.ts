@@ -108,7 +108,7 @@ function partPermission(
   const legacyRules = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
   if (beginning === undefined) return { ...exact, also: [...legacyRules, 'tool:bash'] };
-  // `exact.rule` is left out, because for a command of only two words it equals the rule for the beginning.
+  // `exact.rule` is left out, because, for a command of only two words, this rule equals the rule for the beginning.
   if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,

@@ -1,5 +1,5 @@
 /**
- * Whether a read-only git command may start a program that the repository's own configuration names. Inspects the
+ * Finds out whether a read-only git command may start a program from the repository's own configuration. Inspects the
  * repository with git commands that start no programs: `config --list`, `rev-parse`, `ls-files`. Programs in the
  * configuration of the user and of the system are accepted, because a person has chosen them.
  */
@@ -13,7 +13,8 @@ import { commandEnvironment } from './command-environment.ts';
 const execute = promisify(execFile);
 
 /**
- * The limits for inspecting one repository. A repository that exceeds the limits counts as one that starts programs.
+ * The limits for inspecting one repository. A repository that exceeds the limits is treated as a repository that starts
+ * programs.
  */
 const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
 /** The most repositories that are inspected: a repository with all its submodules. */
@@ -135,7 +136,10 @@ class RepositoryInspector {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** Returns the names of the settings in the repository's own files, and in the files that those include. */
+/**
+ * Returns the names of the settings in the repository's own files, and in the files that the repository's files
+ * include.
+ */
 function ownNames(listed: string): string[] {
   const parts = listed.split('\0');
   return parts.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(parts[at - 1] ?? ''));

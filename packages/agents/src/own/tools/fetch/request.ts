@@ -97,8 +97,9 @@ const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 
 /**
- * Does the check of `checkedAddress` before a request to a proxy, which resolves the name itself. If all connections
- * need the proxy, most names cannot be resolved here; if a name can be resolved, all of its addresses must be public.
+ * Does the check of `checkedAddress` before a request to a proxy, which resolves the host's name itself. If all
+ * connections need the proxy, Liminal cannot resolve most names. If it can resolve the name, all addresses of the name
+ * must be public.
  */
 async function checkForProxy(
   { hostname, host }: URL,

@@ -23,7 +23,7 @@ export const maxTextBytes = 16 * 1024 * 1024;
 
 /** A text file with its text and state when it was read. */
 export interface FoundText {
-  /** The text begins with the byte order mark, if the file has one. */
+  /** The text, including the byte order mark if the file begins with one. */
   text: string;
   /** The state of the file on the disk; undefined if the file is only in a client. */
   stat: Stats | undefined;
@@ -58,7 +58,7 @@ export async function unsavedText(
 
 /**
  * Compares a client's text with the text on the disk. Ignores the byte order mark and line ends, because editors change
- * them.
+ * both.
  */
 function isSameText(text: string, saved: string): boolean {
   const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');

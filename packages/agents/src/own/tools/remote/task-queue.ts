@@ -24,7 +24,7 @@ export interface RemoteTimeouts {
   takenMs: number;
   /** The interval between two `alive` messages of the server or the worker. */
   aliveMs: number;
-  /** After this time without a message, the other side counts as lost. */
+  /** The time without a message after which the server treats the worker as lost, or the worker the server. */
   silentMs: number;
   /** The time in which a worker must end a cancelled call. */
   stopMs: number;

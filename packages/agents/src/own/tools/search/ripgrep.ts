@@ -153,7 +153,7 @@ async function* runRipgrep(
 ): AsyncGenerator<RipgrepRecord> {
   const child = spawn(program, [...args], {
     cwd,
-    // The process mark makes sure that ripgrep ends with the server.
+    // The process mark makes sure that ripgrep ends when the server ends.
     env: { LC_ALL: 'C.UTF-8', ...processMark('tools').env },
     stdio: [input ?? 'ignore', 'pipe', 'pipe'],
     signal,

@@ -162,7 +162,7 @@ class Outputs {
   }
 }
 
-/** Text without other parts is sent as one string, because some servers accept no parts. */
+/** Returns text without other parts as one string, because some servers accept no parts. */
 function userContent(parts: readonly MessagePart[]): string | UserPart[] {
   const sent = parts.map((part) =>
     isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,
