@@ -32,7 +32,9 @@ const endGraceMs = 1_500;
 const goodbyeMs = 200;
 /** How long to continue reading after the exit, because the last output may still be in the pipe. */
 const lastLinesMs = 250;
-/** Most bytes of input that the agent may leave unread; only an agent that has stopped reading reaches the limit. */
+/**
+ * The most bytes of input that the agent may leave unread; only an agent that has stopped reading reaches the limit.
+ */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** How much error output is kept to explain the process's end, in characters. */
 const maxErrorOutput = 2_000;
@@ -43,7 +45,7 @@ export class AgentProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited = Promise.withResolvers<Error>();
   readonly #errorsEnded = Promise.withResolvers<void>();
-  /** A `TextDecoder` is much faster than the decoder of a stream that has an encoding. */
+  /** Decodes the output; much faster than the decoder of a stream with an encoding. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #lines = new LineSplitter();
   #errorOutput = '';

@@ -1,7 +1,7 @@
 interface Limits {
-  /** Most concurrent tasks of one owner. */
+  /** The most tasks of one owner that run at the same time. */
   each: number;
-  /** Most concurrent tasks of all owners. */
+  /** The most tasks of all owners that run at the same time. */
   total: number;
 }
 

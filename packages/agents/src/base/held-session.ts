@@ -290,7 +290,7 @@ async function checkFolder(projectDir: string): Promise<void> {
   throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }
 
-/** Returns whether an event is a plain text delta, which has no depth: most events are. */
+/** Returns whether an event is a plain text delta. Most events are plain text deltas, which have no depth. */
 function isPlainText({ payload }: EventDraft): boolean {
   return payload.type === 'item_delta' && payload.patch === undefined;
 }
@@ -304,7 +304,7 @@ function withinBounds(draft: EventDraft): EventDraft {
 
 /** The largest session update (commands, options, notices), in about the characters of its JSON. */
 const maxUpdate = 256 * 1024;
-/** Most characters of a session's title. */
+/** The most characters of a session's title. */
 const maxTitle = 1_000;
 
 /** Limits the size of an update, because every change of the session sends the update's fields to every subscriber. */

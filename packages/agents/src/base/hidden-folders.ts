@@ -9,7 +9,8 @@ const batch = 100;
 
 /**
  * Folders whose files are never shown or changed: Liminal's own data folder, which contains the token. Files are
- * identified by real path and by inode, because a file may have another name outside of the folder (a hard link).
+ * identified by real path and by inode, because a file in such a folder may have a second name outside of the folder (a
+ * hard link).
  */
 export class HiddenFolders {
   readonly #folders: readonly string[];

@@ -1,4 +1,4 @@
-/** Versions of programs that a person has installed. */
+/** Finds the versions of programs that a person has installed. */
 import { LruMap } from '@liminal/protocol';
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';

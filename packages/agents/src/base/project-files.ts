@@ -8,10 +8,10 @@ import { text as readText } from 'node:stream/consumers';
 import type { ProjectFile, ProjectSettings } from '../contract/project-settings.ts';
 import { childEnvironment } from './child-environment.ts';
 
-/** Most characters shown to a person of one file, and of all files together. */
+/** The most characters that are shown to a person: of one file, and of all files together. */
 const maxText = 100_000;
 const maxAll = 400_000;
-/** Most files and folders of one project that are examined, and most bytes that are read from them. */
+/** The largest number of files and folders of one project that are examined, and of bytes that are read from them. */
 const maxFiles = 5_000;
 const maxRead = 20_000_000;
 /** How many files are read concurrently. */

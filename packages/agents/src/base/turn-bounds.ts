@@ -10,7 +10,7 @@ import {
 
 /** The largest turn, in about the characters of its events' JSON; later output is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
-/** Most items of a turn; a call and its output count as two. */
+/** The most items of a turn. A call and its output count as two items. */
 export const maxTurnItems = 50_000;
 /** If a text is longer than this (in characters), it counts towards the turn's size each time that it is sent again. */
 const longText = 64 * 1024;

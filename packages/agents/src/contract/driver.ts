@@ -32,8 +32,8 @@ export interface SessionOutput {
   /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
   emit(draft: EventDraft): void;
   /**
-   * Reports a change of the session that belongs to no turn. Updates that are sent before the session is open are
-   * delivered once the session is open.
+   * Reports a change that is about the session and not about a turn. Updates that are sent before the session is open
+   * are delivered once the session is open.
    */
   update(update: SessionUpdate): void;
   /** Reports that the session has ended, requested or not. Called once, after all other calls. */
@@ -73,7 +73,10 @@ export interface SessionOpening<Memory = unknown> {
   readonly grants?: ProjectGrants | undefined;
   /** If absent, the agent does not use the project's settings that run or permit anything. */
   readonly projectTrust?: ProjectTrust | undefined;
-  /** Added to the driver's own servers; replaces a server of the same name. The entries may hold secrets. */
+  /**
+   * MCP servers for this session, in addition to the driver's own servers. A server here replaces a server of the same
+   * name. The entries may contain secrets.
+   */
   readonly mcpServers?: McpServers | undefined;
   /** The files that the session's clients have open, for agents that do not access the disk themselves. */
   readonly files?: ClientFiles | undefined;
@@ -100,7 +103,7 @@ export interface AgentSession<Memory = unknown> {
   /**
    * Sends a user message. Resolves when the message's turn has begun: `response_start` and the message itself are
    * emitted. The kind of each block is one that `accepts` lists, and each block contains its bytes. Rejects with
-   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended; if the process ended after it got the
+   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended; If the process ended after receiving the
    * message, a turn begins and ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
@@ -152,7 +155,7 @@ export interface AgentSession<Memory = unknown> {
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
   /**
-   * Answers a side question, which does not become part of the conversation; also during a turn. `NOT_ANSWERED`,
+   * Answers a side question, also during a turn. The question does not become part of the conversation. `NOT_ANSWERED`,
    * `PROCESS_CRASH`.
    */
   aside?(question: string): Promise<string>;

@@ -36,7 +36,10 @@ export interface CreateSessionOptions {
   grants?: ProjectGrants;
   /** If absent, the agent does not use the project's settings that run or permit anything. */
   projectTrust?: ProjectTrust;
-  /** Added to the configured servers; replaces a server of the same name. */
+  /**
+   * MCP servers for this session, in addition to the configured servers. A server here replaces a configured server of
+   * the same name.
+   */
   mcpServers?: McpServers;
   files?: ClientFiles;
   terminals?: ClientTerminals;
@@ -107,7 +110,7 @@ export interface ProviderSession {
 }
 
 export interface SendMessageResult {
-  /** The canonical id of the turn, which every event of the turn has. */
+  /** The canonical id of the turn. Every event of the turn has this id. */
   turnId: string;
 }
 
@@ -315,7 +318,7 @@ export interface AgentCapabilities {
   readonly rewindsConversation?: boolean;
   /** Whether sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
-  /** Whether the model answers side questions, which do not become part of the conversation. */
+  /** Whether the model answers side questions. Side questions do not become part of the conversation. */
   readonly answersAside?: boolean;
   /** Whether sessions report their setup. */
   readonly tellsSetup?: boolean;
@@ -371,8 +374,8 @@ export interface AgentCapabilities {
   /** Returns the conversation from the agent's own store, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
   /**
-   * Copies a stored conversation up to the end of a turn into a new session, which can be loaded. The original, which
-   * may be working on a later turn, does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   * Copies a stored conversation, up to the end of a turn, into a new session. The new session can be loaded. The
+   * original session may be working on a later turn, and does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
   /** Returns whether the file at a real path has the output of a background command of this session. */

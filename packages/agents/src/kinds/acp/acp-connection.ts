@@ -23,8 +23,9 @@ const maxOpenRequests = 1_000;
 const JsonRpcMessage = z.custom<AnyMessage>(isRecord);
 
 /**
- * JSON-RPC over lines. Each line is parsed once. Session updates, which are most lines, bypass the library, which would
- * drop unknown fields; everything else goes through the library, in order with the updates.
+ * JSON-RPC over lines. Each line is parsed once. Most lines are session updates. Session updates bypass the library,
+ * because the library would drop their unknown fields. The library handles all other messages, in order with the
+ * updates.
  */
 export class AcpConnection {
   readonly #connection: ClientConnection;

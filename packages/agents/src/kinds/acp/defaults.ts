@@ -1,7 +1,10 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { describeError } from './errors.ts';
 
-/** Settings for new sessions: a mode, which each agent may offer under an id of its own, and other settings by id. */
+/**
+ * Settings for new sessions: a mode, and other settings by id. The setting for the mode may have a different id in each
+ * agent.
+ */
 export interface Defaults {
   mode?: string;
   config?: Record<string, string>;

@@ -52,7 +52,7 @@ const Detail = z.union([
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
   z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
 ]);
-/** The answer of a model's API, which some agents pass on unchanged. */
+/** The answer of a model's API. Some agents pass this answer on unchanged. */
 const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
 /** How many characters of an unreadable detail are shown. */
 const maxDetail = 500;

@@ -12,8 +12,8 @@ const Capabilities = z
   .catch({});
 
 /**
- * The names, as the agents report them, of agents that skip MCP servers that are programs, without notice: Copilot
- * 1.0.102, Cline 3.0.65.
+ * Agents that silently skip MCP servers that are programs: Copilot 1.0.102, Cline 3.0.65. The names are those that the
+ * agents report.
  */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 

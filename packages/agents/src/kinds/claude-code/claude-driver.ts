@@ -19,8 +19,8 @@ import { isTaskOutput } from './task-output.ts';
 
 export interface ClaudeCodeOptions {
   /**
-   * The environment for Claude Code. Default: this process's environment, which also determines where sessions are
-   * stored.
+   * The environment for Claude Code. Default: this process's environment. The environment also determines where
+   * sessions are stored.
    */
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */
@@ -183,5 +183,5 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   return { ...begun, config: read, notices: isLost ? [lost] : [] };
 }
 
-/** Unless its settings differ, Claude Code deletes transcripts of sessions that were not used for 30 days. */
+/** By default, Claude Code deletes the transcripts of sessions that were not used for 30 days. */
 const lost = `${name} no longer has this session. It starts over: it does not know what was said before.`;

@@ -94,7 +94,7 @@ function settingsFrom(project: ProjectInUse): Options {
 const notAgreed =
   'The settings and skills of the project have changed, and the user has not agreed to them yet.';
 
-/** The sources of settings that are outside the project. */
+/** The sources of settings outside the project. */
 const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
@@ -222,8 +222,8 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // The SDK's error may only report that no answer will arrive. Wait for the end of the process, which gives the
-      // reason.
+      // The SDK's error may only report that no answer will arrive. Wait for the end of the process, because the
+      // process's end explains the reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;

@@ -71,7 +71,7 @@ const maxUuids = 10_000;
 /** How long a stop waits until Claude Code has withdrawn its unread messages, in ms. */
 const withdrawLimitMs = 500;
 
-/** Interval at which the states of starting MCP servers are polled, in ms. */
+/** The interval at which the states of starting MCP servers are polled, in ms. */
 const serverLookMs = 1_000;
 
 interface Sending {
@@ -228,7 +228,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** Runs a user's command and sends Claude Code the result, which its model reads with the next message. */
+  /** Runs a user's command and sends Claude Code the result. The model reads the result with the next message. */
   #runCommand(command: string, text: string, { turnId, isStopped }: Sending): void {
     const { projectDir: cwd, output, runsUserCommands } = this.#options;
     if (!runsUserCommands) {
@@ -266,8 +266,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * If a person allows a call and adds a note, sends the note as a message, which the model reads after the call. The
-   * SDK's answer has a field for a note only if the answer is a refusal.
+   * If a person allows a call and adds a note, sends the note as a message. The model reads the message after the call.
+   * The SDK's answer has a field for a note only if the answer is a refusal.
    */
   #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
@@ -527,7 +527,7 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Accepts the change of the settings file that a lasting permission causes. Claude Code has written the file by the
+   * Accepts the change that a lasting permission causes in the settings file. Claude Code has written the file by the
    * next model call.
    */
   async #noteAllowed(): Promise<void> {
@@ -642,7 +642,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
 /**
  * Sets the additional folders in the running process. The folders only let the agent read and edit more files. With the
- * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
+ * SDK's option `additionalDirectories`, Claude Code would also use the folders' skills, although nobody has allowed
+ * these skills.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });

@@ -5,7 +5,7 @@ import type { AgentCommand } from '@liminal/protocol';
 import { notSentNotice, commandName } from '../../base/local-answer.ts';
 import { terminalCommands } from './terminal-commands.ts';
 
-/** A command from the SDK or from a message, whose optional fields may be undefined. */
+/** A command from the SDK or from a message. The optional fields may be undefined. */
 type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
   argumentHint?: string | undefined;
   aliases?: string[] | undefined;

@@ -113,7 +113,7 @@ export function offerOf(
     if (value === 'auto') return models.some(({ supportsAutoMode }) => supportsAutoMode === true);
     return value !== 'bypassPermissions' || mayBypassHere;
   };
-  // Other reasons are problems of the account or the server, which a choice does not remove.
+  // Other reasons are problems of the account or the server. A person's choice does not solve these problems.
   const hasFastMode = fastModeProblem === undefined || fastModeIsOff.has(fastModeProblem);
   return { models, modes: modes.filter(isOffered), hasFastMode };
 }

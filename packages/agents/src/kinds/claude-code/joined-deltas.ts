@@ -1,6 +1,6 @@
 import { isPlainDelta } from './translate/native.ts';
 
-/** The start of a line that may be a delta. */
+/** The text at the start of each line that may be a delta. */
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
 /** For lines up to this many characters, a regular expression is faster than a parser. */
 const shortLine = 4_096;

@@ -2,7 +2,10 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../../base/large-lines.ts';
 import { DeltaJoiner } from './joined-deltas.ts';
 
-/** Most bytes of a held line. A longer line is passed on unchanged, because holding it would take too much memory. */
+/**
+ * The most bytes of a line that is held back. A longer line is passed on unchanged, because holding it would take too
+ * much memory.
+ */
 const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 

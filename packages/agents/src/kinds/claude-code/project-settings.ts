@@ -18,7 +18,7 @@ import {
 } from '../../base/project-files.ts';
 import type { ProjectSettings } from '../../contract/project-settings.ts';
 
-/** Most folders of a project that are searched for skills. */
+/** The most folders that are searched for skills in one project. */
 const maxFolders = 2_000;
 /** How long git may take in total to report the ignored folders, in ms. */
 const gitMs = 10_000;

@@ -14,7 +14,7 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** Of a summary, which has no parent: the id of the entry before the summary. */
+  /** Only a summary has this field: the id of the entry before the summary. A summary has no parent. */
   logicalParentUuid: Id,
   isSidechain: Flag,
   /** A message in the user's name that is only for the model. */
@@ -181,7 +181,7 @@ const gap = 'A part of this conversation is missing in Claude Code’s file.';
 const secondRoot =
   'A new conversation begins here in Claude Code’s file. Claude Code does not know the earlier messages.';
 
-/** Returns the entry without fields that only Claude Code needs, which are most of a large file. */
+/** Returns the entry without the fields that only Claude Code needs. These fields make up most of a large file. */
 function slim(entry: RawEntry): RawEntry {
   const { type, uuid, parentUuid, logicalParentUuid, isSidechain, isMeta } = entry;
   const { isCompactSummary, message, subtype, content, origin, timestamp } = entry;
@@ -265,8 +265,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * Returns the branches of a conversation that are not part of `main`. A branch has the entries after the point where
- * the branch leaves `main`, oldest first. Each entry is in exactly one branch.
+ * Returns the branches of a conversation that are not part of `main`. A branch contains the entries after the point
+ * where the branch leaves `main`, oldest first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

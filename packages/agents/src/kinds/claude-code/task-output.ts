@@ -1,4 +1,4 @@
-/** The output of background commands, which Claude Code reports only on request. */
+/** Gets the output of background commands. Claude Code reports this output only on request. */
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 

@@ -43,7 +43,7 @@ interface PendingRequest {
   reject: (error: Error) => void;
 }
 
-/** Limit for Codex to close a thread, ms. */
+/** How long Codex may take to close a thread, in ms. */
 const leaveLimitMs = 2_000;
 
 /** A running `codex app-server`, and the threads that are open in the server. */

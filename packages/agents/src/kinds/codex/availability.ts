@@ -27,7 +27,7 @@ const signIn = (codex: string): string =>
 const signedInLater =
   'Codex started before you signed in. It uses the new login once all of its sessions have ended.';
 
-/** Limit for Codex to report its account, ms. */
+/** How long Codex may take to report its account, in ms. */
 const accountLimitMs = 1_000;
 
 const Account = z.looseObject({ account: z.unknown(), requiresOpenaiAuth: z.boolean() });

@@ -11,7 +11,7 @@ import type { CodexTurn, TurnCommand } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
-/** Interval between reports of background output, ms. */
+/** The interval between reports of background output, ms. */
 const progressMs = 1_000;
 
 /**

@@ -50,7 +50,7 @@ export interface CodexOptions {
   userCommands?: boolean | undefined;
   /** The number of sessions that may open at once. Default 2. */
   maxStarts?: number;
-  /** Limit from the program's start to its greeting, ms. Default 20 s. */
+  /** How long the program may take from its start to its greeting, in ms. Default: 20 s. */
   startLimitMs?: number;
 }
 
@@ -58,7 +58,7 @@ type Opening = SessionOpening<CodexMemory>;
 
 /** How long the program's path is cached, ms. */
 const programMs = 60_000;
-/** Limit for Codex to open or read a thread, ms. */
+/** How long Codex may take to open or read a thread, in ms. */
 const openLimitMs = 60_000;
 
 /** Codex, by `codex app-server`: one process for all sessions. */

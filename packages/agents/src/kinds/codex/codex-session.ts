@@ -69,9 +69,9 @@ const turnEnded = 'turn_ended';
  */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
-/** Most characters of Codex' reason for an error. */
+/** The most characters of Codex' reason for an error. */
 const maxReason = 300;
-/** Limit for Codex to stop a turn, ms; then Codex is ended. */
+/** How long Codex may take to stop a turn, in ms. After this time, Codex is ended. */
 const cancelLimitMs = 10_000;
 
 /** A notification from Codex. */

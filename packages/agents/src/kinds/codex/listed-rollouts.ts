@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseLine } from '../../base/parse-line.ts';
 import type { StoredSession } from '../../contract/provider.ts';
 
-/** Most files that are read, newest first. */
+/** The most files that are read; the newest files are read first. */
 const mostFiles = 1_000;
 /** How many bytes are read from the start of a file. The first message comes after long instructions. */
 const headSize = 256 * 1024;

@@ -7,8 +7,8 @@ import { type GrowingFile, readAppendedLines } from '../../base/appended-lines.t
 import { isRecord, parseLine } from '../../base/parse-line.ts';
 
 /**
- * Most threads, and most turns of this server, that are cached. The file of a thread that is no longer cached is read
- * again from its beginning.
+ * The largest number of threads, and of turns of this server, that are cached. The file of a thread that is no longer
+ * cached is read again from its beginning.
  */
 const maxScans = 200;
 const maxTurns = 10_000;

@@ -30,8 +30,8 @@ export interface SessionStateOptions {
 }
 
 /**
- * Delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are read
- * when the turn has ended.
+ * The delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are
+ * read when the turn has ended.
  */
 const skillsDelayMs = 50;
 
@@ -223,7 +223,7 @@ const goalStates: Readonly<Record<string, string>> = {
   budgetLimited: ' (its tokens are used up)',
 };
 
-/** Most characters of a goal that are shown. */
+/** The most characters that are shown of a goal. */
 const maxGoal = 300;
 
 function goalNotices(params: Params): SessionNotice[] {

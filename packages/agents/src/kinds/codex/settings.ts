@@ -44,7 +44,7 @@ const Opened = z.looseObject({
   serviceTier: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
-  /** Paths of the thread's instruction files. */
+  /** The paths of the thread's instruction files. */
   instructionSources: z.array(z.string()).catch([]),
   /** The mode of a stored thread, if Codex' terminal or Liminal has set a mode. */
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),

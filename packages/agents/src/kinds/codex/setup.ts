@@ -49,7 +49,7 @@ const AccountAnswer = z.looseObject({
 interface SetupOptions {
   server: AppServer;
   projectDir: string;
-  /** Paths of the thread's instruction files. */
+  /** The paths of the thread's instruction files. */
   memory: readonly string[];
   facts: Readonly<Record<string, string | undefined>>;
 }

@@ -57,9 +57,9 @@ interface TaskTurn {
 
 /** Entries per page. */
 const pageSize = 100;
-/** Most threads that are listed; older threads can still be opened by their id. */
+/** The most threads that are listed; older threads can still be opened by their id. */
 const mostThreads = 1_000;
-/** Most subagents of a thread whose own threads are read. */
+/** For how many subagents of a thread the subagent's own thread is read at most. */
 const mostTasks = 200;
 
 /** Sources in which people talk to Codex: terminal, editor, another program, an older ACP program. Not `codex exec`. */

@@ -7,7 +7,7 @@ import { InlineThinking, type TextPiece } from './inline-thinking.ts';
 /** The most parts of one answer, including parts that are not shown. */
 const maxParts = 10_000;
 
-/** The first message of an answer, which may begin with thinking. */
+/** The first message of an answer. This message may begin with thinking. */
 interface FirstText {
   begun: Extract<OutputItem, { type: 'message' }>;
   thinking: InlineThinking;

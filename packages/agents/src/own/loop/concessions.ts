@@ -8,7 +8,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import { withCallsAsText } from './calls-as-text.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
-/** Rules of a server or a chat template that apply to all messages. */
+/** A server's or chat template's rules about all messages. */
 export type Rule =
   /** Call ids must have nine letters or digits. */
   | 'ids'

@@ -41,7 +41,8 @@ export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDe
 }
 
 /**
- * The start of messages that Liminal writes: a model without tools gets only messages of the user and its own messages.
+ * The start of Liminal's messages to a model without tools. Such a model gets only messages of the user and its own
+ * messages, so Liminal writes in the user's name.
  */
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 

@@ -35,7 +35,7 @@ export interface RecordedCall {
 export interface WantedCall extends ModelCall {
   /** The id of the earlier question. The call repeats the question under this id. */
   approvalId?: string | undefined;
-  /** The complete item of the call, which is still open. */
+  /** The complete item of the call. The item is still open. */
   item?: OutputItem | undefined;
   /** Why the call must not run, as a sentence for the model. */
   problem?: string;

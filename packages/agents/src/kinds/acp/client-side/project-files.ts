@@ -86,7 +86,7 @@ export class ProjectFiles {
     return {};
   }
 
-  /** Returns the real path of a file, which need not exist. */
+  /** Returns the real path of a file. The file need not exist. */
   async #resolve(path: string): Promise<string> {
     if (!isAbsolute(path) || path.includes('\0')) {
       throw invalidParams(`“${path}” is not an absolute path.`);

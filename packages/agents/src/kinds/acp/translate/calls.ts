@@ -7,7 +7,7 @@ import { askedFromRequest, ToolCall, callIdOf, type Source } from './tool-call.t
 export interface CallsOptions {
   writer: TurnWriter;
   terminals: TerminalTexts;
-  /** Whether the updates are a replay, which announces calls as completed before their output. */
+  /** Whether the updates are a replay. A replay announces calls as completed before their output. */
   isReplay: boolean;
 }
 

@@ -35,7 +35,9 @@ function extras(value: unknown, read: unknown): Record<string, unknown> | undefi
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** Removes fields that are `null`, which in ACP means missing; blocks are at most two levels deep. */
+/**
+ * Removes fields that are `null`: in ACP, `null` means that the field is missing. Blocks are at most two levels deep.
+ */
 function withoutNulls(value: unknown, depth = 2): unknown {
   if (!isRecord(value) || depth === 0) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);

@@ -73,8 +73,8 @@ export class MessageWriter {
   }
 
   /**
-   * Called when the agent ends in the middle of a message. Returns whether an open item remains, which shows that the
-   * message was interrupted.
+   * Called when the agent ends in the middle of a message. Returns whether an open item remains. Such an item shows
+   * that the message was interrupted.
    */
   breakOff(unplaced: readonly unknown[]): boolean {
     const open = this.#open;

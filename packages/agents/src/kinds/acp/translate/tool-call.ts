@@ -47,7 +47,7 @@ function readCall(update: unknown): Read<typeof toolCall> {
   return { fields: { ...fields, ...(name !== undefined && { name }) }, rest };
 }
 
-/** The fields of a call that are shown to the person who decides. */
+/** Those fields of a call that are shown to the person who decides. */
 type ShownFields = Partial<Omit<AskedCall, 'name'>>;
 const shownKeys = ['arguments', ...askedKeys] as const;
 
@@ -291,7 +291,10 @@ export class ToolCall {
   }
 }
 
-/** Returns the description of a call that only its permission request describes; undefined if the request has none. */
+/**
+ * Returns the description of a call that only its permission request describes; undefined if the request has no
+ * description.
+ */
 export function askedFromRequest(request: unknown): AskedCallInfo | undefined {
   const { name, ...words } = shownFieldsOf(request);
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;

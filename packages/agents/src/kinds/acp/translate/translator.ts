@@ -51,13 +51,16 @@ const shownOfChildren = new Set([
   'subagent_update',
 ]);
 
-/** How many calls of past turns are remembered, to recognise late updates, which are about the newest calls. */
+/**
+ * How many calls of past turns are remembered, in order to recognise late updates. Late updates are about the newest
+ * calls.
+ */
 const maxEndedCalls = 1_000;
 
 /**
  * Translates an ACP agent's session updates into canonical events. An update may be any JSON: values that cannot be
  * translated are kept with the nearest item. Times are ISO 8601 UTC. A conversation update that arrives while no turn
- * runs begins a turn without a user's message, which the next `begin`, `finish` or `end` ends.
+ * runs begins a turn without a user's message. The next `begin`, `finish` or `end` ends that turn.
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;

@@ -333,9 +333,9 @@ function toTurnEnd(
 }
 
 /**
- * Filters echoes: an agent may repeat the user's message, which the turn already has, in any number of chunks. Chunks
- * that repeat the message are held back until they differ from the message or end. An agent sends an echo at most once,
- * before any answer.
+ * Filters echoes. The turn already has the user's message, but an agent may repeat the message, in any number of
+ * chunks. Chunks that repeat the message are held back until they differ from the message or end. An agent sends an
+ * echo at most once, before any answer.
  */
 class PromptEcho {
   #expected: string;

@@ -28,8 +28,8 @@ const Progress = z.looseObject({
   /** The task's present activity, or the task's assignment if the task reports no activity. */
   description: z.string().optional().catch(undefined),
   /**
-   * A better description, which some tasks have. Subagents have no better description: each of their summaries would
-   * cost a request to the model.
+   * A better description, if the task has one. Subagents have none, because each summary of a subagent would cost a
+   * request to the model.
    */
   summary: z.string().optional().catch(undefined),
   last_tool_name: z.string().optional().catch(undefined),
@@ -60,10 +60,10 @@ const kinds: Record<string, BackgroundTask['kind']> = {
 
 const ends: Record<string, string> = { failed: 'has failed', stopped: 'was stopped' };
 
-/** Most characters of a line that are shown. */
+/** The most characters that are shown of a line. */
 const maxProgress = 200;
 
-/** Most tasks whose details are remembered. */
+/** How many tasks' details are remembered at most. */
 const maxKnown = 200;
 
 /**

@@ -28,7 +28,7 @@ const Answered = z.looseObject({
 const Reset = z.looseObject({ type: z.literal('conversation_reset') });
 const GoalMessage = z.union([Evaluated, Answered, Reset]);
 
-/** Most characters that are shown of a goal, and of the reason why the goal is not met. */
+/** The most characters that are shown of a goal, and of the reason why the goal is not met. */
 const maxShown = 300;
 
 /**

@@ -156,7 +156,7 @@ const SystemMessage = z.looseObject({
 });
 export type SystemMessage = z.infer<typeof SystemMessage>;
 
-/** The state of a user message that was sent with a `uuid`; missing from the SDK's types. */
+/** The state of a user message that was sent with a `uuid`. The SDK's types lack this state. */
 const CommandLifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),

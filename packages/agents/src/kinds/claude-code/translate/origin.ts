@@ -1,6 +1,7 @@
 /**
  * Describes for people the origin (the SDK's `SDKMessageOrigin`) of turns that people did not begin. Claude Code
- * reports the origin with the turn's result, and earlier only if it also sends the message that began the turn.
+ * reports the origin with the turn's result. It reports the origin earlier only if it also sends the message that began
+ * the turn.
  */
 import { z } from 'zod';
 

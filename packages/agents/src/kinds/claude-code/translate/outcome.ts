@@ -6,7 +6,7 @@ import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
 export interface TurnFacts {
   /** Claude Code's name for the API error that occurred in the turn; undefined if none occurred. */
   errorCategory: string | undefined;
-  /** The usage of the model's last answer, which gives the present size of the context. */
+  /** The usage of the model's last answer. From this usage, the present size of the context follows. */
   lastUsage: NativeUsage | undefined;
   modelId: string;
   /** The session's cost so far, in US dollars. */
@@ -78,7 +78,7 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Replaces Claude Code's advice to use a sign-in command, which works only in a terminal. */
+/** Replaces Claude Code's advice to use a sign-in command, because that command works only in a terminal. */
 const forPage = (message: string): string =>
   message.replace(
     / {0,3}· {0,3}Please run \/login\b\.?/,

@@ -45,7 +45,9 @@ export interface ToolResult {
   structured?: unknown;
 }
 
-/** Returns the fields of the output item. Parts of the result for which the item has no field are kept as `raw`. */
+/**
+ * Returns the fields of the output item. If the item has no field for a part of the result, that part is kept as `raw`.
+ */
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
@@ -93,7 +95,9 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** Returns the diffs that a file tool reports, with the surrounding lines, which the call's arguments lack. */
+/**
+ * Returns the diffs that a file tool reports. Unlike the call's arguments, these diffs contain the surrounding lines.
+ */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];

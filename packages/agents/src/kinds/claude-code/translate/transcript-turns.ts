@@ -210,7 +210,7 @@ function replayEntry(
   }
 }
 
-/** Translates the output of a command, which is shown as a message of the agent. */
+/** Translates the output of a command. The output is shown as a message of the agent. */
 function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: string): void {
   const printed = ['stdout', 'stderr'].map((name) => inElement(stored, `local-command-${name}`));
   const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(stored);
@@ -258,7 +258,7 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   };
 }
 
-/** Returns the images and files of a message that Claude Code has stored, without its other parts. */
+/** Returns the images and files of a stored message, without the message's other parts. */
 function attachedFiles(parts: readonly unknown[]): ContentBlock[] {
   return parts.flatMap((part): ContentBlock[] => {
     const read = Attached.safeParse(part).data;

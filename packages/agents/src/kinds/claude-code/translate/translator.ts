@@ -31,7 +31,7 @@ export interface TranslatorOptions {
   emit: (draft: EventDraft) => void;
 }
 
-/** Most notices of a kind that wait for a turn. */
+/** The most notices of one kind that wait for a turn. */
 const maxWaiting = 50;
 
 /**
@@ -303,8 +303,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. The end of
-   * the task is usually the reason why that turn begins.
+   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. That turn
+   * usually begins because the task or compaction has ended.
    */
   #reportEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
@@ -326,7 +326,7 @@ export class ClaudeTranslator {
 
   /**
    * Begins the turn of the user message that the agent last reported as started. For some messages, for example
-   * `/compact`, the agent sends no other sign of the beginning.
+   * `/compact`, the agent sends nothing else that shows the beginning.
    */
   #beginStarted(timestamp: string): ClaudeTurn | undefined {
     const expected = this.#expected.get(this.#started);

@@ -26,7 +26,7 @@ interface Start {
   trigger: Trigger;
 }
 
-/** State that a session's turns share. */
+/** The state that all turns of a session share. */
 export class TurnMemory {
   readonly plan = new ClaudePlan();
   /**
@@ -56,7 +56,7 @@ export class ClaudeTurn {
   readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
-  /** For each message, its number in the turn and the number of its blocks that arrived whole. */
+  /** For each message: the message's number in the turn, and how many of its blocks arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
   /** The ids of each message's items, The items are withdrawn if a later message replaces their message. */
   readonly #messageItems = new Map<string, string[]>();
@@ -320,7 +320,7 @@ export class ClaudeTurn {
   }
 
   /**
-   * Returns an id for the item of a block that was not streamed; these blocks are numbered separately from streamed
+   * Returns an id for the item of a block that was not streamed. Such blocks are numbered separately from streamed
    * blocks.
    */
   #nextItem(messageId: string): string {

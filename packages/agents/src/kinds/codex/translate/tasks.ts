@@ -22,7 +22,7 @@ interface RunningTask {
   progress?: string;
 }
 
-/** Most characters of a task's last line that are shown. */
+/** The most characters that are shown of a task's last line. */
 const maxProgress = 200;
 
 /**

@@ -211,8 +211,8 @@ function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): CallFields {
 }
 
 /**
- * Returns the diffs of a change. The change of an existing file has one diff per hunk, which includes the lines around
- * the change.
+ * Returns the diffs of a change. The change of an existing file has one diff for each hunk. Each diff includes the
+ * lines around the change.
  */
 function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];

@@ -58,7 +58,7 @@ const searchTool: Anthropic.WebSearchTool20260318 = {
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
 /**
- * Marks for the server which beginnings of the request to cache: at the end of the part that never changes, and at the
+ * Marks the positions up to which the server caches the request: at the end of the part that never changes, and at the
  * ends of the last two user messages.
  */
 function withCache(

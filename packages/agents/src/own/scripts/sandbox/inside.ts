@@ -19,7 +19,7 @@ export interface Thrown {
 
 /** A message from the sandbox to the host, as JSON. Each of the last three types ends the script. */
 export type SandboxMessage =
-  /** Begins a call, whose input is JSON; the host answers the call with `settle`. */
+  /** Begins a call. The input is JSON. The host answers the call with `settle`. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
   | { type: 'too_many_calls' }

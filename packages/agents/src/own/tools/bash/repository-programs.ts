@@ -20,7 +20,10 @@ const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
 /** The most repositories that are inspected: a repository with all its submodules. */
 const maxRepositories = 500;
 
-/** The ends of settings that name a program: `filter.x.clean`, `diff.x.textconv`, `merge.x.driver`. */
+/**
+ * The last parts of the names of settings whose value is a program: `filter.x.clean`, `diff.x.textconv`,
+ * `merge.x.driver`.
+ */
 const namesProgram = /(?:command|cmd|program|textconv|clean|smudge|process|driver|external|hook)$/;
 
 /**
@@ -89,7 +92,10 @@ class RepositoryInspector {
     return this.#inSubmodules(top);
   }
 
-  /** Returns whether git may run the only hook of read-only commands, which runs after the index was refreshed. */
+  /**
+   * Returns whether git may run the only hook that read-only commands run. This hook runs after the index was
+   * refreshed.
+   */
   async #runsHook(folder: string): Promise<boolean> {
     const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
     const [hooks = ''] = lines(await this.#git(folder, asked, this.#hooksEnv));

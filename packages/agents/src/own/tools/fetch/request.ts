@@ -30,7 +30,7 @@ export interface FetchResponse {
 /** The largest response, in bytes, unpacked. */
 const maxBytes = 5 * 1024 * 1024;
 
-/** Parses a URL, which may be relative to a page. Throws ToolError for a URL that may not be requested. */
+/** Parses a URL. The URL may be relative to a page. Throws ToolError for a URL that may not be requested. */
 export function webAddress(text: string, page?: URL): URL {
   const url = URL.parse(text, page?.href);
   if (url === null)

@@ -134,7 +134,9 @@ export function refuseGit({ asked, name }: ProjectPlace): void {
   }
 }
 
-/** A folder of the project that is held open: it stays the same folder, even if its path later leads elsewhere. */
+/**
+ * An open folder of the project. The object refers to the same folder even if the folder's path later leads elsewhere.
+ */
 export class OpenFolder {
   readonly real: string;
   readonly hidden: HiddenFolders;

@@ -4,7 +4,7 @@ import type { FileDiff } from '@liminal/protocol';
 const around = 3;
 
 /**
- * Returns the changed part of a file, in whole lines, with a few lines before and after it.
+ * Returns the changed part of a file, in whole lines, with a few lines before and after the change.
  * @param path - The file's real path.
  * @param oldText - Undefined for a new file, which is shown completely.
  */
