@@ -25,7 +25,7 @@ export class HiddenFolders {
     this.#folders = folders.map((folder) => resolve(folder));
   }
 
-  /** The folders' real paths; for a missing folder, its absolute path. */
+  /** The real path of each folder, or the absolute path of a folder that does not exist. */
   get paths(): string[] {
     return this.#folders.map((folder) => this.#realPath(folder));
   }

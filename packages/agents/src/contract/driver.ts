@@ -103,7 +103,7 @@ export interface AgentSession<Memory = unknown> {
   /**
    * Sends a user message. Resolves when the message's turn has begun: `response_start` and the message itself are
    * emitted. The kind of each block is one that `accepts` lists, and each block contains its bytes. Rejects with
-   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended; If the process ended after receiving the
+   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended. If the process ended after receiving the
    * message, a turn begins and ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;

@@ -94,7 +94,7 @@ export interface StoredConversation {
   runs(): Promise<Response[]>;
 }
 
-/** What a rewind of a conversation removes and keeps. */
+/** The turns that a rewind of a conversation removes, and the conversation that remains. */
 export interface ConversationRewind {
   /** The turns that are removed, oldest first. */
   turnIds: readonly string[];

@@ -224,8 +224,8 @@ function permissionChoices(
 }
 
 /**
- * Returns the answers that the terminal offers to a plan; a person may add a note to each. Claude Code reports the plan
- * as approved only if the answer contains the plan.
+ * Returns the answers that the terminal offers to a plan; a person may add a note to each answer. Claude Code reports
+ * the plan as approved only if the answer contains the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): PermissionChoice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;

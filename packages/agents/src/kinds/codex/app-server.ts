@@ -188,8 +188,8 @@ export class AppServer {
   }
 
   /**
-   * Handles a line, which is one message: a request has an id and a method, a notification only a method, and and an
-   * answer has only an id.
+   * Handles a line, which is one message: a request has an id and a method, a notification has only a method, and
+   * an answer has only an id.
    */
   #take(message: unknown, line: string): void {
     if (!isRecord(message)) return this.#process.note(`${line}\n`);

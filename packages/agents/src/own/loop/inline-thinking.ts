@@ -21,7 +21,7 @@ export class InlineThinking {
   #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
   /** Text that may be the start of a tag, or white space whose kind is not known yet. */
   #held = '';
-  /** The current line of the text so far that is not thinking. */
+  /** The last line of the answer's text so far, without thinking. */
   #line = '';
   /** Whether the text so far has an open code block. */
   #isCode = false;

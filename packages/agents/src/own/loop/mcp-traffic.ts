@@ -16,7 +16,10 @@ export interface McpLimits {
   messageSize: number;
   /** The most HTTP requests whose responses are not complete. */
   openRequests: number;
-  /** The most messages of any kind, requests by the server, and event streams opened by Liminal. */
+  /**
+   * How many of these are allowed in each minute: messages of any kind, requests by the server, and event streams that
+   * Liminal opens.
+   */
   messagesPerMinute: number;
   requestsPerMinute: number;
   streamsPerMinute: number;

@@ -61,7 +61,7 @@ export class Refusals {
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
     /**
-     * `named` has the concessions that known errors have led to; `tried` may have one more, which is a guess after an
+     * `named` has the concessions that known errors have led to; `tried` may have one more, which is a guess about an
      * unknown error.
      */
     let named = new ConcessionAttempt();

@@ -73,7 +73,7 @@ export class ScriptReplay {
     return before;
   }
 
-  /** The caller calls this method when the script has handled all answers so far and waits. */
+  /** Called when the script has handled all answers so far and is waiting. */
   waits(): void {
     if (this.#state !== 'runs again') return;
     const missing = this.#missing;
@@ -87,7 +87,7 @@ export class ScriptReplay {
     for (const { resolve } of this.#held.values()) resolve();
   }
 
-  /** The caller calls this method when the script has ended. */
+  /** Called when the script has ended. */
   ends(): void {
     if (this.#state === 'runs again') this.#depart('it ended earlier');
   }

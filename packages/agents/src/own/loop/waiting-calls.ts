@@ -6,10 +6,7 @@ import type { ModelCall } from './model-client.ts';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/**
- * A call that must be resumed, because a question was still open: about the call itself, or about a call in the call's
- * script.
- */
+/** A call that must be resumed, because a question about the call, or about a call in its script, was still open. */
 export type ResumableCall =
   | { call: CallItem; approvalId: string }
   | { call: CallItem; script: ScriptRecord };

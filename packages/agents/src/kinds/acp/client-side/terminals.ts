@@ -236,8 +236,8 @@ const isForwarded = (terminal: LocalTerminal | ForwardedTerminal): terminal is F
   terminal instanceof ForwardedTerminal;
 
 /**
- * Ends the programs that run on this machine, then all other processes with their mark, if the system has a process
- * table.
+ * Ends the programs that run on this machine, and then all other processes with the mark of these programs, if the
+ * system has a process table.
  */
 async function endHere(
   terminals: readonly (LocalTerminal | ForwardedTerminal)[],

@@ -58,7 +58,7 @@ export class ClaudeTurn {
   readonly #modelId: string;
   /** For each message: the message's number in the turn, and how many of its blocks arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The ids of each message's items, The items are withdrawn if a later message replaces their message. */
+  /** The ids of each message's items. The items are withdrawn if a later message replaces their message. */
   readonly #messageItems = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;

@@ -31,8 +31,8 @@ export function commandEnvironment({
 }
 
 /**
- * Variables that add these settings for git, after the settings that the environment already adds. They override every
- * file.
+ * Variables that add these settings for git, after the settings that the environment already adds. These settings
+ * override every file.
  */
 function gitSettings(
   inherited: NodeJS.ProcessEnv,
