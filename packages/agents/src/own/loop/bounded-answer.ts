@@ -11,7 +11,7 @@ export interface AnswerBound {
   tooLarge?: () => Error;
 }
 
-/** For an answer that is not a stream of events: the size, in bytes, of the smallest piece that is passed on. */
+/** The smallest size of a piece that is passed on, in bytes, for an answer that is not a stream of events. */
 const pieceSize = 64 * 1024;
 
 const [lineFeed, carriageReturn] = [10, 13];

@@ -339,7 +339,7 @@ test('a resumed call asks again under its earlier id, and reports that people we
   await running;
 });
 
-test('if a resumed call needs no permission, the call reports that before it ends', async () => {
+test('if a resumed call needs no permission, the call reports before its end that it asks no question', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { run, payloads } = open([
     moving(async () => {

@@ -82,7 +82,7 @@ function withCache(
     ...(offered.length > 0 && {
       tools: offered.map((tool, index) => ({
         ...tool,
-        // The system prompt comes after the tools, so the cache mark on the system prompt covers the tools, too.
+        // The system prompt comes after the tools, so the cache mark on the system prompt also covers the tools.
         ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
