@@ -23,7 +23,7 @@ function poolOf({ isShared }: { isShared: boolean }) {
 
 const never = new AbortController().signal;
 
-test('a shared process is started once, and ends with its last user', async () => {
+test('a shared process is started once, and ends when its last user leaves', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const both = [pool.take('/', never), pool.take('/', never)];
   const process = new FakeProcess();
@@ -62,7 +62,7 @@ test('when a start fails, the next user starts again', async () => {
   expect((await second).isAlive).toBe(true);
 });
 
-test('when a user aborts, its wait ends and the start continues for the other user', async () => {
+test('when one of two users aborts, that user’s wait ends and the start continues for the other user', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const abort = new AbortController();
   const [leaving, staying] = [pool.take('/', abort.signal), pool.take('/', never)];
@@ -74,7 +74,7 @@ test('when a user aborts, its wait ends and the start continues for the other us
   expect(starts[0]?.signal.aborted).toBe(false);
 });
 
-test('a start without waiting users is aborted', async () => {
+test('a start that no user waits for any more is aborted', async () => {
   const { pool, starts } = poolOf({ isShared: true });
   const abort = new AbortController();
   const leaving = pool.take('/', abort.signal);

@@ -8,14 +8,14 @@ export interface PooledProcess {
   end(isWarned?: boolean): Promise<void>;
 }
 
-/** A start of the shared process. */
+/** An attempt to start the shared process. */
 interface Start<P> {
   started: Promise<P>;
   abort: AbortController;
   waiting: number;
 }
 
-/** The running processes of one agent. A process ends when its last user leaves. */
+/** The running processes of one agent. A process ends when no caller uses the process any more. */
 export class AgentPool<P extends PooledProcess> {
   readonly #start: (cwd: string, signal: AbortSignal) => Promise<P>;
   readonly #isShared: boolean;
@@ -36,7 +36,7 @@ export class AgentPool<P extends PooledProcess> {
     return this.find(() => true);
   }
 
-  /** A running process that fulfils the condition. */
+  /** Returns a running process that fulfils the condition. */
   find(isMeant: (process: P) => boolean): P | undefined {
     return [...this.#users.keys()].find((process) => process.isAlive && isMeant(process));
   }
@@ -49,12 +49,12 @@ export class AgentPool<P extends PooledProcess> {
     return process;
   }
 
-  /** Whether the process has only one user. */
+  /** Returns whether the process has only one user. */
   isLastUser(process: P): boolean {
     return (this.#users.get(process) ?? 1) === 1;
   }
 
-  /** Ends the process if it has no other user. */
+  /** Ends the process if nothing else uses the process. */
   async release(process: P, isWarned = false): Promise<void> {
     const users = (this.#users.get(process) ?? 1) - 1;
     if (users > 0) this.#users.set(process, users);
@@ -88,7 +88,10 @@ export class AgentPool<P extends PooledProcess> {
     return { started: this.#start(cwd, abort.signal), abort, waiting: 0 };
   }
 
-  /** Waits for the process of a start. The start is aborted when its last waiting user leaves. */
+  /**
+   * Waits until an attempt has started the process. If no caller waits for the attempt any more, the attempt is
+   * aborted.
+   */
   async #join(start: Start<P>, signal: AbortSignal): Promise<P> {
     signal.throwIfAborted();
     const left = Promise.withResolvers<never>();

@@ -19,20 +19,22 @@ export interface ProcessCommand {
 }
 
 export interface AgentProcessEvents {
-  /** Called with each line of output. If the call returns a promise, the next line waits for it. */
+  /** Called with each line of output. If the call returns a promise, the next line waits until the promise resolves. */
   onLine: (line: string) => void | Promise<void>;
   /** Called once, after the last line, when the process or its output has ended. */
   onGone: (reason: Error) => void;
 }
 
-/** The longest line, in characters, each of at least a byte; a longer line cannot be a message. */
+/** The length of the longest line, in characters (a character has at least one byte). No message is longer. */
 const maxLine = 32 * 1024 * 1024;
 const endGraceMs = 1_500;
 /** How long an agent may take to exit after its input has ended. */
 const goodbyeMs = 200;
-/** How long to read on after the exit: the last output may still be in the pipe. */
+/** How long to continue reading after the exit, because the last output may still be in the pipe. */
 const lastLinesMs = 250;
-/** Most bytes of input that the agent may leave unread; only an agent that has stopped reading reaches the limit. */
+/**
+ * The most bytes of input that the agent may leave unread; only an agent that has stopped reading reaches the limit.
+ */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /** How much error output is kept to explain the process's end, in characters. */
 const maxErrorOutput = 2_000;
@@ -43,7 +45,7 @@ export class AgentProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited = Promise.withResolvers<Error>();
   readonly #errorsEnded = Promise.withResolvers<void>();
-  /** Much faster than the decoder of a stream with an encoding. */
+  /** Decodes the output; much faster than the decoder of a stream with an encoding. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #lines = new LineSplitter();
   #errorOutput = '';
@@ -59,7 +61,7 @@ export class AgentProcess {
     this.#child = spawn(program, [...args], {
       cwd,
       env: environment,
-      // The process group can be ended as a whole on systems without a process table.
+      // Start a process group: it can be ended as a whole, even on systems without a process table.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -95,12 +97,12 @@ export class AgentProcess {
     }
   }
 
-  /** Keeps output that is not part of the protocol, to explain the process's end. */
+  /** Stores output that is not part of the protocol, in order to explain the process's end. */
   note(text: string): void {
     this.#errorOutput = tailOf(this.#errorOutput + text, maxErrorOutput);
   }
 
-  /** Drops the error output so far, because it does not explain later failures. */
+  /** Drops the error output so far, because the earlier output does not explain later failures. */
   forgetOutput(): void {
     this.#errorOutput = '';
   }
@@ -161,7 +163,7 @@ export class AgentProcess {
 
 type OnLine = AgentProcessEvents['onLine'];
 
-/** Returns a promise only if it has to wait: most lines are handled at once. */
+/** Returns a promise only if the caller has to wait, because most lines are handled at once. */
 function handle(lines: readonly string[], onLine: OnLine): void | Promise<void> {
   for (const [at, line] of lines.entries()) {
     const handled = onLine(line);

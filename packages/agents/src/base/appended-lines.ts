@@ -22,7 +22,7 @@ export async function readAppendedLines(
     for (let most = pieceSize; file.offset < size;) {
       const buffer = Buffer.alloc(Math.min(most, size - file.offset));
       const { bytesRead } = await handle.read({ buffer, position: file.offset });
-      // Leave the text after the last line end: it belongs to the next piece, or is still being written.
+      // Leave the text after the last line end: the text belongs to the next piece, or the program is still writing it.
       const end = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
       if (end === 0 && bytesRead < most) return;
       if (end === 0) most *= 2;

@@ -42,7 +42,7 @@ export class BoundedList {
     return this.#entries.length === 0 && this.#omitted === 0;
   }
 
-  /** The kept values, and `{ omitted: count }` for the rest. */
+  /** Returns the kept values, and `{ omitted: count }` for the rest. */
   take(): unknown[] {
     const values = this.#entries.map(({ value }) => value);
     if (this.#omitted > 0) values.push({ omitted: this.#omitted });

@@ -1,9 +1,9 @@
 import { withoutRelative } from './search-path.ts';
 
 /**
- * An agent's environment: the server's without Liminal's own variables, plus the configured variables and the process
- * mark. The search path has only absolute folders, so a project cannot replace the agent's program, or the interpreter
- * that a script's first line names.
+ * Returns an agent's environment: the server's without Liminal's own variables, plus the configured variables and the
+ * process mark. The search path has only absolute folders, so that a project can replace neither the agent's program
+ * nor the interpreter in a script's first line.
  */
 export function childEnvironment(
   inherited: NodeJS.ProcessEnv,

@@ -116,7 +116,7 @@ test('a message goes to the session with the given id, and only the session’s 
   expect(heard).toEqual([['b', draft]]);
 });
 
-test('of an ended session, only the data for opening it again is kept', async () => {
+test('after a session has ended, only the data for opening it again is kept', async () => {
   await create();
   await provider.killSession('a');
 
@@ -145,7 +145,7 @@ test('a crashed session is closed before it is opened again, and reopens with it
   expect(driver.sessions[1]?.opening.earlier).toMatchObject({ memory: 'memory 0' });
 });
 
-test('a session that is being closed is not alive, even if its driver still reports that it is', async () => {
+test('a session that is being closed is not alive, even if its driver still reports it as alive', async () => {
   await create();
   const session = driver.sessions[0]!;
   vi.spyOn(session, 'close').mockImplementationOnce(async () => {
@@ -194,7 +194,7 @@ test('the newest thousand ended sessions are remembered', async () => {
   await expect(provider.sendMessage('1', '')).rejects.toEqual(coded('PROCESS_CRASH'));
 });
 
-test('an unknown session is not found, and neither is a session without a known folder', async () => {
+test('an unknown session is not found, and a session without a known folder is not found', async () => {
   const unknown = coded('SESSION_NOT_FOUND');
   await expect(provider.sendMessage('a', '')).rejects.toEqual(unknown);
   await expect(provider.cancelTurn('a')).rejects.toEqual(unknown);
@@ -213,7 +213,7 @@ test('two callers share one opening, and a second session with the same id is re
   await expect(create()).rejects.toEqual(coded('SESSION_CREATE_FAILED'));
 });
 
-test('an aborted opening is rejected with a code, also while it waits for a free place', async () => {
+test('an aborted opening is rejected with a code, even while the opening waits for a free slot', async () => {
   driver.onOpen = endless;
   const both = Promise.allSettled([create('a'), create('b')]);
   await provider.killSession('b');

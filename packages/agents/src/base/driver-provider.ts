@@ -26,7 +26,9 @@ import { forkStored } from './fork-stored.ts';
 import { AgentSessions, type HeldSession } from './held-session.ts';
 import { SessionFeed } from './session-feed.ts';
 
-/** A method of `AgentCapabilities`, which is never undefined if every driver of this class has the method. */
+/**
+ * A method of `AgentCapabilities`. If every driver of this class has the method, its type does not include undefined.
+ */
 type Ability<
   Driver extends AgentDriver,
   Name extends keyof AgentCapabilities,

@@ -32,7 +32,7 @@ const linkOptions: ApprovalOption[] = [
 /** Details of a request besides its text: the waiting call, the asker, and a description. */
 export type ElicitationAbout = Pick<ApprovalQuestion, 'callId' | 'askedBy' | 'description'>;
 
-/** The name of an MCP server as the asker. */
+/** Returns the name of an MCP server as the asker. */
 export const mcpServerAsks = (name: string, source?: string): string =>
   `MCP server “${name}”${source === undefined ? '' : ` (${source})`}`;
 

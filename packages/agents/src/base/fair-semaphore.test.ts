@@ -40,7 +40,7 @@ class Bench {
   }
 }
 
-test('one owner’s work is limited, and its waiting work runs in order', async () => {
+test('one owner’s work is limited, and the owner’s waiting work runs in order', async () => {
   const bench = new Bench({ each: 2, total: 8 });
   const all = ['1', '2', '3', '4'].map((name) => bench.run(ada, name));
   expect(bench.names).toEqual(['1', '2']);
@@ -52,7 +52,7 @@ test('one owner’s work is limited, and its waiting work runs in order', async 
   expect(bench.started).toEqual(['1', '2', '3', '4']);
 });
 
-test('an owner with much work leaves places for the others', async () => {
+test('an owner with much work leaves slots for the other owners', async () => {
   const bench = new Bench({ each: 10, total: 4 });
   const all = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => bench.run(ada, name));
   all.push(bench.run(bob, 'b1'), bench.run(bob, 'b2'), bench.run(eve, 'e1'));
@@ -88,7 +88,7 @@ test('work that is cancelled while it waits leaves the queue and never starts', 
   expect(bench.started).toEqual(['1', '3']);
 });
 
-test('work that fails frees its place, and a late abort of its signal changes nothing', async () => {
+test('work that fails frees its slot, and a late abort of its signal changes nothing', async () => {
   const limit = new FairSemaphore({ each: 1, total: 2 });
   const stop = new AbortController();
   const fails = async () => Promise.reject(new Error('failed'));

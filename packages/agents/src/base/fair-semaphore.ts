@@ -1,7 +1,7 @@
 interface Limits {
-  /** Most concurrent tasks of one owner. */
+  /** The most tasks of one owner that run at the same time. */
   each: number;
-  /** Most concurrent tasks of all owners. */
+  /** The most tasks of all owners that run at the same time. */
   total: number;
 }
 
@@ -12,9 +12,9 @@ interface Waiting {
 }
 
 /**
- * Limits concurrent tasks, and shares the places between owners (sessions). An owner without a running task gets any
- * free place. Owners with running tasks share the first half of the places: so an owner with many tasks, or with calls
- * that wait for a person, leaves places for the others.
+ * Limits concurrent tasks, and divides the slots among owners (sessions). An owner without a running task gets any free
+ * slot. An owner that already has a running task gets another slot only while fewer than half of all slots are taken,
+ * so that an owner with many tasks, or with calls that wait for a person, leaves slots for other owners.
  */
 export class FairSemaphore {
   readonly #limits: Limits;
@@ -28,7 +28,7 @@ export class FairSemaphore {
   }
 
   /**
-   * Runs `start` when a place is free. If the signal aborts before `start` is called, rejects with the signal's reason.
+   * Runs `start` when a slot is free. If the signal aborts before `start` is called, rejects with the signal's reason.
    * @param onWait - Called if `start` has to wait.
    */
   async run<T>(
@@ -69,7 +69,7 @@ export class FairSemaphore {
     this.#startNext();
   }
 
-  /** Waits for a place, and resolves once this owner has taken it. */
+  /** Waits for a slot, and resolves once this owner has taken the slot. */
   #turn(owner: object, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {

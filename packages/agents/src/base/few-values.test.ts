@@ -12,7 +12,7 @@ test('a message with few values is unchanged', () => {
   expect(withFewValues(json)).toBe(json);
 });
 
-test('in a message with too many values, the deepest and largest parts become JSON strings, and the others stay', () => {
+test('in a message with too many values, the deepest and largest parts become JSON strings, and the other parts stay', () => {
   const update = { id: 'c', rawInput: { command: ['ls', '],{'] }, rawOutput: { many }, last: [] };
   const json = JSON.stringify(message(update));
   expect(parsed(withFewValues(json))).toStrictEqual(

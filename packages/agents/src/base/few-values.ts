@@ -1,8 +1,8 @@
 import { closeList, closeObject, comma, eachMark, hasMoreValues } from '@liminal/protocol';
 
 /**
- * The limits count strings, numbers, lists and objects. `maxFieldValues` applies to each field of a message that has
- * more than `maxValues`.
+ * Limits on the number of values: each string, number, list or object counts as one value. If a message has more than
+ * `maxValues` values, `maxFieldValues` limits each of its fields.
  */
 const maxValues = 100_000;
 const maxFieldValues = 50_000;
@@ -10,10 +10,10 @@ const maxFieldValues = 50_000;
 const fieldDepth = 4;
 
 /**
- * Returns the message with fewer values, because each value costs time and memory: parts with too many values become a
- * string with their JSON. Usually only one field of an update has too many values; if replacing deep fields is not
- * enough, the parts around them are replaced. Returns undefined if the message still has too many values; no real
- * message does.
+ * Returns the message with fewer values, because each value costs time and memory: each part with too many values is
+ * replaced by a string that contains the part's JSON. Usually only one field of an update has too many values; if
+ * replacing deep fields is not enough, the parts around them are replaced. Returns undefined if the message still has
+ * too many values; no real message does.
  */
 export function withFewValues(json: string): string | undefined {
   let fewer = json;

@@ -6,7 +6,7 @@ import { withoutRelative } from './search-path.ts';
 
 type Described = Pick<AgentInfo, 'cliType' | 'name' | 'description'>;
 
-/** Reports whether the agent's command exists, or why it cannot run. Starts nothing. */
+/** Reports whether the agent's command exists, or why the command cannot run. Starts nothing. */
 export function describeCommand(
   agent: Described,
   command: string,
@@ -19,14 +19,14 @@ export function describeCommand(
   return { ...agent, available: false, reason };
 }
 
-/** A word for a POSIX shell, quoted if necessary. */
+/** Returns a text as one word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**
- * The path of an executable program; undefined if there is none. A name is searched in the search path's absolute
- * folders.
+ * Returns the path of an executable program; undefined if there is none. A name is searched in the search path's
+ * absolute folders.
  */
 export function findProgram(command: string, searchPath = ''): string | undefined {
   if (command.includes('/')) return isProgram(command) ? command : undefined;

@@ -3,7 +3,10 @@ import type { AgentDriver } from '../contract/driver.ts';
 import { errors, ProviderError } from '../contract/errors.ts';
 import type { StoredFork } from '../contract/provider.ts';
 
-/** Calls the driver's `fork`. Throws `NOT_SUPPORTED`; an unknown error as `SESSION_CREATE_FAILED`, with its reason. */
+/**
+ * Calls the driver's `fork`. Throws `NOT_SUPPORTED`. An unknown error becomes `SESSION_CREATE_FAILED`, with the reason
+ * of the unknown error.
+ */
 export async function forkStored(
   driver: AgentDriver,
   ...asked: Parameters<NonNullable<AgentDriver['fork']>>

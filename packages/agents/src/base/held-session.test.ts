@@ -73,7 +73,7 @@ describe('an open session', () => {
     expect(outputs).toHaveLength(1);
   });
 
-  test('bounds the depth of events, but not of plain deltas, which have none', async () => {
+  test('bounds the depth of events, except plain deltas, which have no depth', async () => {
     await held.open({ projectDir });
     let value: unknown = 'end';
     for (let depth = 0; depth < 1_000; depth += 1) value = [value];
@@ -109,7 +109,7 @@ describe('an open session', () => {
     expect(next.exit).toHaveBeenCalledTimes(1);
   });
 
-  test('stays the same object while it is open, even without a listener, so that a crashed agent is closed before it is opened again', async () => {
+  test('stays the same object while the session is open, even without a listener, so that a crashed agent is closed before the session is opened again', async () => {
     await held.open({ projectDir });
     held.unlisten(listener);
     expect(sessions.get('a')).toBe(held);
@@ -155,7 +155,7 @@ describe('updates that are held back', () => {
     expect(updates()).toEqual([]);
   });
 
-  test('are sent even if an earlier opening, which has been ended, is announced only now', async () => {
+  test('are sent even if an earlier opening that has been ended is announced only now', async () => {
     vi.useFakeTimers({ toFake: ['setImmediate'] });
     onTestFinished(() => void vi.useRealTimers());
     await held.open({ projectDir });

@@ -69,7 +69,7 @@ export class AgentSessions {
     if (this.#held.get(held.sessionId) === held) this.#held.delete(held.sessionId);
   }
 
-  /** Ends all sessions, and releases what the driver holds besides. */
+  /** Ends all sessions, and releases the driver's other resources. */
   async close(): Promise<void> {
     const held = [...this.#held.values()];
     await Promise.all(held.map((session) => session.abortOpening()));
@@ -86,16 +86,16 @@ interface RunningSession {
 }
 
 /**
- * One session of an agent, through all its openings and ends: at most one agent runs for the session. Bounds everything
- * that the agent emits, and passes it on to the listener.
+ * One session of an agent, which may be opened and ended several times. At most one agent runs for the session at a
+ * time. Limits the size of everything that the agent emits, and passes the limited values to the listener.
  */
 export class HeldSession {
   readonly sessionId: string;
   readonly #agents: AgentSessions;
   #listener: SessionOutput | undefined;
-  /** Shared by all callers that open the session; ending the session aborts it. */
+  /** Shared by all callers that wait for the opening. Ending the session aborts the opening. */
   #opening: { opened: Promise<void>; abort: AbortController } | undefined;
-  /** A crashed session stays here until it is ended or opened again. */
+  /** A crashed session stays here until the session is ended or opened again. */
   #running: RunningSession | undefined;
   /** Updates that wait until the session is open. */
   #waiting: SessionUpdate | undefined;
@@ -119,7 +119,7 @@ export class HeldSession {
     return running !== undefined && running.isClosing !== true && running.session.isAlive;
   }
 
-  /** The data for opening the session again, if it runs, has crashed, or was ended. */
+  /** The data for opening the session again; undefined unless the session runs, has crashed, or was ended. */
   get before(): EndedSession | undefined {
     return this.#running ? remembered(this.#running) : this.#agents.ended.get(this.sessionId);
   }
@@ -131,7 +131,7 @@ export class HeldSession {
     throw errors.PROCESS_CRASH.notRunning(this.#agents.driver.name);
   }
 
-  /** Returns a method of the open session. Throws `NOT_SUPPORTED`, or as `opened`. */
+  /** Returns a method of the open session. Throws `NOT_SUPPORTED`, or the same errors as `opened`. */
   method<Name extends Exclude<OptionalMethod, 'fork'>>(
     name: Name,
   ): NonNullable<AgentSession[Name]> {
@@ -142,14 +142,14 @@ export class HeldSession {
     return method.bind(session) as NonNullable<AgentSession[Name]>;
   }
 
-  /** Throws `CONTENT_NOT_SUPPORTED`, or as `opened`. */
+  /** Throws `CONTENT_NOT_SUPPORTED`, or the same errors as `opened`. */
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const { accepts = onlyText } = this.opened;
     const why = whyNotAccepted(this.#agents.driver.name, accepts, blocks);
     if (why !== undefined) throw errors.CONTENT_NOT_SUPPORTED.because(why);
   }
 
-  /** Sends the session's output to this listener, instead of an earlier one. */
+  /** Sends the session's output to this listener, which replaces an earlier listener. */
   listen(listener: SessionOutput): void {
     this.#listener = listener;
     this.#agents.keep(this);
@@ -185,13 +185,13 @@ export class HeldSession {
     return true;
   }
 
-  /** Ends the session and its processes, or the opening in progress; it can be opened again. */
+  /** Ends the session and its processes, or aborts the opening in progress. The session can be opened again. */
   async end(): Promise<void> {
     if (this.#opening) await this.abortOpening();
     await this.#close();
   }
 
-  /** Resolves when the session is no longer being opened; the opening may have succeeded before the abort. */
+  /** Resolves when the opening has ended. The opening may have succeeded before the abort took effect. */
   async abortOpening(): Promise<void> {
     const opening = this.#opening;
     opening?.abort.abort(errors.SESSION_CREATE_FAILED.endedBefore(this.#agents.driver.name));
@@ -230,7 +230,7 @@ export class HeldSession {
     }
   }
 
-  /** Closes a running or crashed session, and keeps only the data needed to open it again. */
+  /** Closes a running or crashed session, and keeps only the data needed to open the session again. */
   async #close(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
@@ -268,7 +268,7 @@ export class HeldSession {
     this.#agents.forget(this);
   }
 
-  /** The error for a session that the agent does not have. */
+  /** Returns the error for a session that the agent does not have. */
   notFound(): ProviderError {
     return errors.SESSION_NOT_FOUND.unknown(this.#agents.driver.name, this.sessionId);
   }
@@ -280,8 +280,8 @@ function remembered({ session, projectDir }: RunningSession): EndedSession {
 }
 
 /**
- * Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing or not a folder: agents report that
- * unclearly.
+ * Throws ProviderError `SESSION_CREATE_FAILED` if the project folder is missing or not a folder: agents report such a
+ * folder unclearly.
  */
 async function checkFolder(projectDir: string): Promise<void> {
   const found = await stat(projectDir).catch(() => undefined);
@@ -290,7 +290,7 @@ async function checkFolder(projectDir: string): Promise<void> {
   throw (found === undefined ? folderMissing : notFolder)(projectDir);
 }
 
-/** Whether an event is a plain text delta, which has no depth: most events are. */
+/** Returns whether an event is a plain text delta. Most events are plain text deltas, which have no depth. */
 function isPlainText({ payload }: EventDraft): boolean {
   return payload.type === 'item_delta' && payload.patch === undefined;
 }
@@ -304,10 +304,10 @@ function withinBounds(draft: EventDraft): EventDraft {
 
 /** The largest session update (commands, options, notices), in about the characters of its JSON. */
 const maxUpdate = 256 * 1024;
-/** Most characters of a session's title. */
+/** The most characters of a session's title. */
 const maxTitle = 1_000;
 
-/** Bounds an update, because every change of the session sends the update's fields to every subscriber. */
+/** Limits the size of an update, because every change of the session sends the update's fields to every subscriber. */
 function boundedUpdate({ title, ...update }: SessionUpdate): SessionUpdate {
   const bounded = withinSize(withinDepth(update), maxUpdate);
   if (title === undefined) return bounded;

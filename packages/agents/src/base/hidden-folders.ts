@@ -8,13 +8,14 @@ const clockLagMs = 1_000;
 const batch = 100;
 
 /**
- * Folders whose files are never shown or changed: Liminal's own data folder, which holds the token. Files are
- * identified by real path and by inode, because a file may have another name outside of the folder (a hard link).
+ * Folders whose files are never shown or changed: Liminal's own data folder, which contains the token. Files are
+ * identified by real path and by inode, because a file in such a folder may have a second name outside of the folder (a
+ * hard link).
  */
 export class HiddenFolders {
   readonly #folders: readonly string[];
   readonly #real = new Map<string, string>();
-  /** The files with several names that the last scan found in the folders. */
+  /** The files with more than one name (hard links) that the last scan found in the folders. */
   #files: Promise<ReadonlySet<string>> = Promise.resolve(new Set());
   /** When the last scan began, in ms since 1970. */
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -24,22 +25,22 @@ export class HiddenFolders {
     this.#folders = folders.map((folder) => resolve(folder));
   }
 
-  /** The folders' real paths; for a missing folder, its absolute path. */
+  /** The real path of each folder, or the absolute path of a folder that does not exist. */
   get paths(): string[] {
     return this.#folders.map((folder) => this.#realPath(folder));
   }
 
-  /** Whether a real path is a hidden folder, or lies in one. */
+  /** Returns whether a real path is a hidden folder, or lies in one. */
   hides(real: string): boolean {
     return this.paths.some((folder) => contains(folder, real));
   }
 
-  /** Whether one of the folders is at this real path or below it. */
+  /** Returns whether one of the folders is at this real path or below it. */
   isBelow(real: string): boolean {
     return this.paths.some((folder) => contains(real, folder));
   }
 
-  /** Whether the file has another name (a hard link) in one of the folders. */
+  /** Returns whether the file has another name (a hard link) in one of the folders. */
   async hasFile({ dev, ino, nlink, ctimeMs }: Stats): Promise<boolean> {
     if (nlink < 2 || this.#folders.length === 0) return false;
     // Adding a name changes the file's `ctime`, so a scan that began after the `ctime` has seen all of the file's
@@ -66,14 +67,14 @@ export class HiddenFolders {
   }
 }
 
-/** Whether a real path is the real path `folder`, or lies below it. */
+/** Returns whether a real path is the real path `folder`, or lies below it. */
 export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 const inodeKey = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
 
-/** The files in these folders that have more than one name. */
+/** Returns the files in these folders that have more than one name. */
 async function linkedFiles(folders: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const folder of folders) {

@@ -2,8 +2,8 @@ let lastMs = Number.NaN;
 let lastText = '';
 
 /**
- * The current time, ISO 8601 UTC. Callers need the time many times per millisecond, so the text is cached until the
- * next millisecond.
+ * Returns the current time, ISO 8601 UTC. Callers need the time many times per millisecond, so the text is cached until
+ * the next millisecond.
  */
 export function isoNow(): string {
   const ms = Date.now();

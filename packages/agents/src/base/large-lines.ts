@@ -1,6 +1,6 @@
 import { Tinypool } from 'tinypool';
 
-/** Length (characters) from which parsing a line would delay all other work. */
+/** The length, in characters, from which parsing a line would delay all other work. */
 export const largeLine = 1024 * 1024;
 /** How long the idle thread lives, in ms. */
 const idleMs = 10_000;
@@ -8,7 +8,7 @@ const idleMs = 10_000;
 /** All agents share one thread. An agent that sends many large lines waits for its own lines. */
 let pool: Tinypool | undefined;
 
-/** `parseLine` in another thread, with a bounded number of values (`withFewValues`). */
+/** Parses a line as `parseLine` does, but in another thread and with a limited number of values (`withFewValues`). */
 export async function parseLargeLine(line: string): Promise<unknown> {
   return runInWorker('parse', line);
 }
@@ -22,7 +22,7 @@ export async function shortenLargeLine(line: string): Promise<string> {
 }
 
 function runInWorker<T>(name: 'parse' | 'shorten', line: string): Promise<T> {
-  // Tinypool has no dependencies, and keeps a thread only while there is work.
+  // Tinypool has no dependencies, and runs a thread only while there is work.
   pool ??= new Tinypool({
     filename: new URL('./large-line-worker.ts', import.meta.url).href,
     minThreads: 0,

@@ -1,14 +1,14 @@
-/** Messages that Liminal answers itself, without sending them to the agent. */
+/** Answers messages without sending the messages to the agent. */
 import type { EventDraft } from '@liminal/protocol';
 import { isoNow as now } from './iso-clock.ts';
 import { type TurnStart, TurnWriter } from './turn-writer.ts';
 
-/** The slash command's name; undefined for other text, paths, and text that begins with a blank. */
+/** Returns the slash command's name; undefined for other text, paths, and text that begins with a blank. */
 export const commandName = (message: string): string | undefined =>
   /^\/([\w:.-]+)(?:\s|$)/.exec(message)?.[1];
 
 /**
- * Liminal's own answer to a slash command that it does not send to the agent.
+ * Returns Liminal's own answer to a slash command that Liminal does not send to the agent.
  * @param place - A sentence that says where Liminal offers the command, or that the command does not exist.
  */
 export const notSentNotice = (place: string): string =>

@@ -1,10 +1,10 @@
 import type { SessionNotice } from '@liminal/protocol';
 
-/** The notice about an MCP server that has not started yet. */
+/** Returns the notice about an MCP server that has not started yet. */
 export const serverStarting = (name: string): string =>
   `The MCP server “${name}” is starting. The agent gets its tools as soon as it is ready.`;
 
-/** A session's notices for people, by topic; new notices about a topic replace the earlier notices about it. */
+/** A session's notices for people, by topic; new notices about a topic replace the earlier notices about the topic. */
 export class NoticeBoard {
   readonly #onChange: (notices: SessionNotice[]) => void;
   readonly #notices = new Map<string, readonly SessionNotice[]>();

@@ -1,6 +1,6 @@
 import { cutDepth } from '@liminal/protocol';
 
-/** Parses a line, bounded in depth; undefined if it is not JSON. */
+/** Parses a line, and limits the depth of the value. Returns undefined if the line is not JSON. */
 export function parseLine(line: string): unknown {
   try {
     return JSON.parse(cutDepth(line));

@@ -58,7 +58,9 @@ interface PendingQuestion {
 /** The largest size of a question without its call, in about characters of JSON. */
 const maxQuestion = 1024 * 1024;
 
-/** The largest call in a permission request; the rest of the item is room for the request itself. */
+/**
+ * The largest size of a call in a permission request. The rest of the item's size is reserved for the request itself.
+ */
 export const maxAsked = maxItemSize / 2;
 
 /** Removes the options that allow the call if the call cannot be shown whole. */
@@ -136,7 +138,7 @@ function timerAt(deadline: string | undefined, act: () => void): NodeJS.Timeout 
   return setTimeout(act, Math.max(0, Date.parse(deadline) - Date.now()));
 }
 
-/** The outcome of an answer to a request with these options. Throws ProviderError `INVALID_OPTION`. */
+/** Returns the outcome of an answer to a request with these options. Throws ProviderError `INVALID_OPTION`. */
 export function answeredWith(
   options: readonly ApprovalOption[],
   { optionId, content, note }: ApprovalAnswer,

@@ -1,4 +1,4 @@
-/** Versions of programs that a person has installed. */
+/** Finds the versions of programs that a person has installed. */
 import { LruMap } from '@liminal/protocol';
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
@@ -17,7 +17,10 @@ export async function programKey(path: string): Promise<string> {
   return `${real} ${mtimeMs}`;
 }
 
-/** The version that the program prints with `--version`, cached; undefined if it fails or prints none. */
+/**
+ * Returns the version that the program prints with `--version`, cached; undefined if the program fails or prints no
+ * version.
+ */
 export async function versionOf(path: string): Promise<string | undefined> {
   const key = await programKey(path);
   const asked = versions.get(key) ?? askVersion(path);
@@ -36,7 +39,7 @@ async function askVersion(path: string): Promise<string | undefined> {
 
 const numbersIn = (version: string): number[] => version.split(/[.+-]/).map(Number);
 
-/** Whether `version` is `oldest` or newer. A pre-release counts as the release that it precedes. */
+/** Returns whether `version` is `oldest` or newer. A pre-release counts as the release that it precedes. */
 export function isAtLeast(version: string, oldest: string): boolean {
   const parts = numbersIn(version);
   for (const [at, least] of numbersIn(oldest).entries()) {

@@ -25,7 +25,7 @@ test.each([
   expect(settings?.problem).toBe(`These files cannot be shown whole: ${path}.`);
 });
 
-test('files that are together too long are not shown in part, and cannot be agreed to', () => {
+test('files that are together too long are not shown in part, and people cannot agree to them', () => {
   const found = [1, 2, 3, 4, 5].map((at) => ({ path: `/${at}`, text: 'x'.repeat(99_000) }));
   const settings = settingsOf(found);
   expect(settings?.problem).toContain('too long');
@@ -33,7 +33,7 @@ test('files that are together too long are not shown in part, and cannot be agre
   expect(settingsOf(found.slice(0, 2))?.problem).toBeUndefined();
 });
 
-test('linked folders are read, each once', async () => {
+test('linked folders are read, each folder once', async () => {
   await mkdir(join(base, 'a/b'), { recursive: true });
   await writeFile(join(base, 'a/b/c'), '');
   await symlink('..', join(base, 'a/b/up'));
@@ -67,7 +67,7 @@ test.each([
   expect(await repositoryOf(tree)).toEqual({ root: tree });
 });
 
-test('reading a folder through several links is bounded', async () => {
+test('reading a folder through several links stays within the limit', async () => {
   await mkdir(join(base, 'a'));
   await writeFile(join(base, 'a/0.md'), 'x'.repeat(100_000));
   for (let at = 1; at < 1_000; at += 1) await symlink('0.md', join(base, `a/${at}.md`));
@@ -142,7 +142,7 @@ test('asking git for ignored folders ignores a repository in the environment', a
   expect(await ignoredByGit(repo, paths, env, signal)).toEqual(new Set());
 });
 
-test('waiting for git is limited', async () => {
+test('waiting for git ends at the time limit', async () => {
   execFileSync('git', ['init', '--quiet'], { cwd: base });
   execFileSync('mkfifo', [join(base, '.gitignore')]);
   const signal = AbortSignal.timeout(200);

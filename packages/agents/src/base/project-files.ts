@@ -8,25 +8,25 @@ import { text as readText } from 'node:stream/consumers';
 import type { ProjectFile, ProjectSettings } from '../contract/project-settings.ts';
 import { childEnvironment } from './child-environment.ts';
 
-/** Most characters shown to a person of one file, and of all files together. */
+/** The most characters that are shown to a person: of one file, and of all files together. */
 const maxText = 100_000;
 const maxAll = 400_000;
-/** Most files and folders of one project that are examined, and most bytes that are read from them. */
+/** The largest number of files and folders of one project that are examined, and of bytes that are read from them. */
 const maxFiles = 5_000;
 const maxRead = 20_000_000;
 /** How many files are read concurrently. */
 const batch = 50;
-/** Most file names in a sentence. */
+/** The most file names that one sentence lists. */
 const maxNames = 20;
 
-/** A file; `text` is undefined if it cannot be shown whole. */
+/** A file; `text` is undefined if the text cannot be shown whole. */
 export interface FoundFile {
   path: string;
   /** As stored. */
   text: string | undefined;
 }
 
-/** The file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
+/** Returns the file at a path, or undefined if there is none. The path may lead to a pipe, a device, or a link. */
 async function readWholeFile(path: string): Promise<FoundFile | undefined> {
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(codeOf);
@@ -53,13 +53,13 @@ const codeOf = (error: unknown): string =>
 
 /**
  * Reads a project folder once. A few links can give a file or folder thousands of names, so all reads share one limit.
- * Call one method at a time: which files exceed the limit must not depend on chance.
+ * Call one method at a time, so that it does not depend on chance which files exceed the limit.
  */
 export class ProjectReading {
   #filesLeft = maxFiles;
   #bytesLeft = maxRead;
 
-  /** The existing files at these paths, each once. Files beyond the limit have no text. */
+  /** Reads the existing files at these paths, each file once. Files beyond the limit have no text. */
   async readAll(paths: readonly string[]): Promise<FoundFile[]> {
     const all = [...new Set(paths)];
     const read: FoundFile[] = [];
@@ -74,7 +74,7 @@ export class ProjectReading {
     return read;
   }
 
-  /** The paths of all files below a folder, including linked folders; undefined if there are too many. */
+  /** Returns the paths of all files below a folder, including linked folders; undefined if there are too many. */
   async filesBelow(folder: string): Promise<string[] | undefined> {
     const files: string[] = [];
     const seen = new Set<string>();
@@ -99,7 +99,7 @@ export class ProjectReading {
   }
 }
 
-/** A folder and all its parents, innermost first. */
+/** Returns a folder and all its parents, innermost first. */
 export function withParents(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...withParents(parent)];
@@ -111,7 +111,7 @@ export interface Repository {
   main?: string;
 }
 
-/** The git repository that contains a real path. */
+/** Returns the git repository that contains a real path. */
 export async function repositoryOf(folder: string): Promise<Repository | undefined> {
   for (const root of withParents(folder)) {
     const git = join(root, '.git');
@@ -129,8 +129,8 @@ export async function repositoryOf(folder: string): Promise<Repository | undefin
 }
 
 /**
- * The folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git fails, or
- * does not answer before `signal` aborts.
+ * Returns the folders that git ignores and that have no tracked files, so a clone does not bring them. Empty if git
+ * fails, or does not answer before `signal` aborts.
  */
 export async function ignoredByGit(
   folder: string,
@@ -140,9 +140,9 @@ export async function ignoredByGit(
 ): Promise<ReadonlySet<string>> {
   if (paths.length === 0 || signal.aborted) return new Set();
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
-  // A partial clone would fetch missing objects with a program that the repository names.
+  // A partial clone would fetch missing objects with a program from the repository's configuration.
   const noFetch = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: '' };
-  // Start git outside the project folder, so that it runs no program of the project.
+  // Start git outside the project folder, so that git runs no program of the project.
   const git = spawn(
     'git',
     ['-C', folder, '-c', 'core.fsmonitor=false', 'check-ignore', '-z', '--stdin'],
@@ -162,7 +162,7 @@ export async function ignoredByGit(
   return new Set(code === 0 ? ignored.split('\0').filter((path) => path !== '') : []);
 }
 
-/** The project settings that consist of these files; undefined without files. */
+/** Returns the project settings that consist of these files; undefined without files. */
 export function settingsOf(found: readonly FoundFile[]): ProjectSettings | undefined {
   if (found.length === 0) return undefined;
   const hash = createHash('sha256');
@@ -187,7 +187,7 @@ function listed(paths: readonly string[]): string {
   return others > 0 ? `${named}, and ${others} more` : named;
 }
 
-/** The text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
+/** Returns the text for people: JSON is indented, with its escapes resolved; other text is unchanged. */
 function readableText(text: string | undefined): string {
   if (text === undefined) return '(This file cannot be shown as text.)';
   try {

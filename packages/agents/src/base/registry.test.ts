@@ -33,7 +33,7 @@ test('TC-2.2b: an unknown agent type is an error that names the known types', ()
   );
 });
 
-test('the last driver registered for an agent type counts', () => {
+test('if two drivers are registered for an agent type, the last one is used', () => {
   const registry = new ProviderRegistry();
   const [first, second] = [driver('demo'), driver('demo')];
   registry.register(first);

@@ -36,7 +36,7 @@ export class ProviderRegistry {
     return this.#sessionsOf(driver).get(sessionId);
   }
 
-  /** Ends all sessions of all agents, and releases everything else that the agents hold. Errors are ignored. */
+  /** Ends all sessions of all agents, and releases the agents' other resources. Errors are ignored. */
   async close(): Promise<void> {
     await Promise.allSettled(this.list().map(async (driver) => this.#sessionsOf(driver).close()));
   }

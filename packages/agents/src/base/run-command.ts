@@ -17,9 +17,9 @@ export interface Command {
 
 export interface CommandEnd {
   exitCode: number | null;
-  /** The signal that ended the command; null if it ended by itself. */
+  /** The signal that ended the command; null if the command ended by itself. */
   signal: string | null;
-  /** The reason why Liminal ended the command; absent if it ended by itself. */
+  /** The reason why Liminal ended the command; absent if the command ended by itself. */
   cause?: 'timeout' | 'stopped' | 'flood';
 }
 
@@ -36,7 +36,7 @@ const lastOutputMs = 500;
 
 /**
  * Runs a shell command until it ends. When the promise resolves, all processes that the command started have ended,
- * also those in the background and detached ones (invariant 8).
+ * also processes in the background and detached processes (invariant 8).
  */
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { cwd, timeout, env, signal, command } = options;

@@ -15,8 +15,9 @@ interface SessionEvents {
 /**
  * One session's listeners at a `DriverProvider`. Listeners stay when the session ends and starts again.
  *
- * Upserts and turn events are folded from the drafts only while they have a listener. A listener that is added mid-turn
- * starts with the next turn: so it gets only whole turns (invariant 4), and no turn is buffered without a listener.
+ * Upserts and turn events are folded from the drafts only while a listener wants them. A listener that is added
+ * mid-turn starts with the next turn. Thus the listener gets only whole turns (invariant 4), and no turn is buffered
+ * without a listener.
  */
 export class SessionFeed implements SessionOutput {
   readonly #sessionId: string;
@@ -85,15 +86,15 @@ export class SessionFeed implements SessionOutput {
 interface Subscriber<T> {
   callback: (value: T) => void;
   /**
-   * False once the subscriber is removed: it then gets nothing more, not even the value that is being sent at that
-   * moment.
+   * False once the subscriber is removed: the subscriber then receives nothing more, not even the value that is being
+   * sent at that moment.
    */
   isSubscribed: boolean;
 }
 
 /** The listeners for one kind of event. An exception in a callback affects neither the others nor the sender. */
 class Channel<T> {
-  /** This list is replaced on each change, never mutated, so that sending needs no copy of it. */
+  /** This list is replaced on each change, never mutated, so that sending needs no copy of the list. */
   #subscribers: readonly Subscriber<T>[] = [];
 
   get size(): number {
@@ -121,8 +122,7 @@ class Channel<T> {
   }
 
   /**
-   * Returns a function that sends to the listeners of this moment, except listeners that have been removed in the
-   * meantime.
+   * Returns a function that sends a value to the present listeners, except listeners that have been removed by then.
    */
   currentSender(): (value: T) => void {
     const present = this.#subscribers;

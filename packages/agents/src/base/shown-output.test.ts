@@ -15,11 +15,11 @@ test('output is shown as it arrives', () => {
   expect(show('one ', 'two')).toEqual(['one ', 'two']);
 });
 
-test('output that is only a little longer than the limit is shown whole, with the rest at the end', () => {
+test('output that is only a little longer than the limit is shown whole: the rest is shown at the end', () => {
   expect(show('a'.repeat(head), 'rest')).toEqual(['a'.repeat(head), 'rest']);
 });
 
-test('of very long output, the beginning, the omitted length and the end are shown', () => {
+test('if output is very long, its beginning, the omitted length and its end are shown', () => {
   const shown = show(...Array.from({ length: 100 }, (_, at) => String(at % 10).repeat(10_000)));
   const text = shown.join('');
   expect(text.startsWith('0'.repeat(10_000))).toBe(true);
@@ -29,7 +29,7 @@ test('of very long output, the beginning, the omitted length and the end are sho
   expect(text.length).toBeLessThan(head + 17 * 1024);
 });
 
-test('characters are not split where the output is cut', () => {
+test('a character is not split where the output is cut', () => {
   const [faces, small] = ['😀'.repeat(20), { head: 5, tail: 3 }];
   const shown: string[] = [];
   const output = new ShownOutput((text) => void shown.push(text), small);

@@ -1,14 +1,14 @@
 import { headOf, tailOf } from '@liminal/protocol';
 
 /**
- * How many characters of a program's output people see: `head` as they arrive, and `tail` at the end if the output is
- * longer than both.
+ * How many characters of a program's output people see: the first `head` characters as they arrive and, if the output
+ * is longer than `head` and `tail` together, also the last `tail` characters, at the end.
  */
 const forPeople = { head: 256 * 1024, tail: 16 * 1024 };
 
 /**
- * Shows the beginning of a program's output as it arrives, and its end when the program has ended, so that a program
- * that floods its terminal does not flood the log or the model.
+ * Shows the beginning of a program's output as it arrives, and the output's end when the program has ended. Thus a
+ * program that floods its terminal does not flood the log or the model.
  */
 export class ShownOutput {
   readonly #show: (text: string) => void;

@@ -1,13 +1,13 @@
 import { headOf, type SessionSetup, type SetupEntry, type SetupKind } from '@liminal/protocol';
 
 /**
- * Most entries of a kind, and characters of a text. The part is bounded because the content comes from a project's
- * files.
+ * The most entries of one kind, and the most characters of one text. Both are limited because a project's files
+ * determine the content.
  */
 const maxEntries = 1_000;
 const maxText = 2_000;
 
-/** A part of a session's setup, bounded and without empty fields. */
+/** Returns a part of a session's setup, limited in size, and without empty fields. */
 export const shownPart = (
   kind: SetupKind,
   entries: readonly SetupEntry[],

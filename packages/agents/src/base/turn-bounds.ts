@@ -1,4 +1,4 @@
-/** Bounds the size of one turn's items, each and all together. */
+/** Limits the size of each item of a turn, and of all items together. */
 import {
   cutText,
   type EventPayload,
@@ -10,14 +10,14 @@ import {
 
 /** The largest turn, in about the characters of its events' JSON; later output is not kept. */
 export const maxTurnSize = 256 * 1024 * 1024;
-/** Most items of a turn; a call and its output count as two. */
+/** The most items of a turn. A call and its output count as two items. */
 export const maxTurnItems = 50_000;
-/** A text that is longer than this (characters) counts towards the turn's size each time it is sent again. */
+/** If a text is longer than this (in characters), it counts towards the turn's size each time that it is sent again. */
 const longText = 64 * 1024;
 /** The size of an event without its content. */
 const eventItself = 500;
 
-/** Tracks how much room a turn has left. */
+/** Tracks how much more a turn may contain. */
 export class TurnBounds {
   /** Characters of each open item's text. */
   readonly #texts = new Map<string, number>();
@@ -28,19 +28,21 @@ export class TurnBounds {
     return this.#size > maxTurnSize || this.#items > maxTurnItems;
   }
 
-  /** Cuts a value that is written whole. */
+  /** Shortens a value that is written as a whole, if the value is too large. */
   fit<T extends object>(value: T): T {
     return withinSize(value, isOfTurn(value) ? maxHeadSize : maxItemSize);
   }
 
-  /** Counts text that is appended to an item. Returns the part that still fits; empty once the item was cut. */
+  /**
+   * Counts text that is appended to an item. Returns the part that still fits; '' once the item has reached its limit.
+   */
   more(itemId: string, text: string): string {
     const before = this.#texts.get(itemId) ?? 0;
     if (before > maxItemSize) return '';
     this.#texts.set(itemId, before + text.length);
     const room = maxItemSize - before;
     const fitting = text.length <= room ? text : cutText(text, room);
-    // Appended text arrives in many small pieces that are joined to few events.
+    // Appended text arrives in many small pieces that are later joined to few events.
     this.#size += fitting.length;
     return fitting;
   }
@@ -56,7 +58,7 @@ export class TurnBounds {
     this.#size += eventItself + sizeOf(payload, 2 * maxItemSize);
   }
 
-  /** Counts a change of an item's fields, because subscribers get the whole item again. */
+  /** Counts a change of an item's fields, because subscribers then receive the whole item again. */
   countAgain(itemId: string): void {
     const text = this.#texts.get(itemId) ?? 0;
     if (text > longText) this.#size += text;
@@ -68,8 +70,8 @@ export class TurnBounds {
 }
 
 /**
- * Whether a value belongs to the turn itself rather than to an item. Every page of the turn's history contains the
- * values of the turn itself.
+ * Returns whether a value belongs to the turn itself rather than to an item. Every page of the turn's history contains
+ * the values of the turn itself.
  */
 function isOfTurn(value: object): boolean {
   return 'type' in value && typeof value.type === 'string' && value.type.startsWith('response_');

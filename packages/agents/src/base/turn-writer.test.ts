@@ -170,7 +170,7 @@ test('a turn ends once, even if a listener ends it while it is ending', () => {
   expect(turn.hasEnded).toBe(true);
 });
 
-test('a turn’s end closes open items by the common rules, with the values that were kept for them', () => {
+test('a turn’s end closes open items by the common rules, with the values that were kept for the items', () => {
   const { turn, of } = writer();
   turn.start(message('said'));
   turn.append('said', 'Hel');

@@ -25,7 +25,10 @@ import { BoundedList } from './bounded-list.ts';
 import { type ApprovalRequest, maxAsked } from './pending-approvals.ts';
 import { TurnBounds } from './turn-bounds.ts';
 
-/** An open item and the text appended since, kept apart because frequent deltas must not copy the item. */
+/**
+ * An open item, and the text that deltas have appended to the item. The text is stored separately, so that a delta does
+ * not copy the item.
+ */
 interface OpenItem {
   item: OutputItem;
   more: GrowingText;
@@ -55,14 +58,14 @@ const full =
 
 const fullMark = (turnId: string): string => `${turnId}:full`;
 
-/** Whether the item is the notice that the turn has reached its limit. */
+/** Returns whether the item is the notice that the turn has reached its limit. */
 export const isFullMark = (item: OutputItem, turnId: string): boolean =>
   item.id === fullMark(turnId);
 
 /**
  * Writes one turn's events and tracks its open items, so that every started item ends before the turn's one terminal
- * event (invariants 2 and 3). Bounds an agent's output: items that are too long are cut, and past the limit of a turn
- * only questions and ends are written.
+ * event (invariants 2 and 3). Bounds an agent's output: items that are too long are cut, and once a turn has reached
+ * its limit, only questions and the ends of items and of the turn are written.
  */
 export class TurnWriter {
   readonly turnId: string;
@@ -135,16 +138,14 @@ export class TurnWriter {
     this.#put({ type: 'item_delta', itemId: id, deltaContent: '', patch: { blocks: [...blocks] } });
   }
 
-  /** Ends the item of a `steer` message with what the agent did with the message. */
+  /** Ends the item of a `steer` message, and records in it what the agent did with the message. */
   settle(messageId: string, delivery: Exclude<Delivery, 'sent'>): void {
     const item = this.item(steeredItemId(this.turnId, messageId));
     if (item?.type !== 'message' || !this.#forget(item.id)) return;
     this.#put({ type: 'item_done', itemId: item.id, finalItem: { ...item, delivery } });
   }
 
-  /**
-   * Withdraws a `steer` message that the agent does not take (`refused`), or takes only after the turn (`own_turn`).
-   */
+  /** Withdraws a `steer` message that the agent rejects (`refused`), or reads only after the turn (`own_turn`). */
   takeBack(messageId: string, reason: 'refused' | 'own_turn'): void {
     const itemId = steeredItemId(this.turnId, messageId);
     if (this.#forget(itemId)) this.#put({ type: 'item_cancelled', itemId, reason });
@@ -264,7 +265,7 @@ export class TurnWriter {
     this.write({ type: 'item_cancelled', itemId, reason });
   }
 
-  /** An open item in its present state. */
+  /** Returns an open item in its present state. */
   item(itemId: string): OutputItem | undefined {
     const open = this.#open.get(itemId);
     if (open === undefined) return undefined;
@@ -273,17 +274,17 @@ export class TurnWriter {
     return open.item;
   }
 
-  /** Keeps a value that cannot be translated; it becomes `raw` of the next item that ends. */
+  /** Keeps a value that cannot be translated. The value becomes `raw` of the next item that ends. */
   keep(raw: unknown): void {
     this.#unplaced.add(raw);
   }
 
-  /** Returns and removes the kept values that no item has taken. */
+  /** Returns and removes the kept values that no item contains. */
   takeUnplaced(): unknown[] {
     return this.#unplaced.take();
   }
 
-  /** Ends the open items, then the turn. Only the first call counts; later events are ignored. */
+  /** Ends the open items, then the turn. Only the first call has an effect, and later events are ignored. */
   end(given: TurnEnd): void {
     const end = this.#bounds.fit(given);
     const closing = closingOf(end);
@@ -320,7 +321,7 @@ export class TurnWriter {
     return this.#open.delete(itemId);
   }
 
-  /** A call without a result, in its present state. */
+  /** Returns a call without a result, in its present state. */
   #call(callId: string | undefined): CallItem | undefined {
     const call = callId === undefined ? undefined : this.#calls.get(callId);
     const item = call && (call.item ?? this.item(call.itemId));

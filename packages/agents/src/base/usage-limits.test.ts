@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timeOfSeconds, UsageLimits } from './usage-limits.ts';
 
-test('limits that are reported one by one are returned together, once for each change', () => {
+test('if an agent reports limits one by one, all limits are returned together, once for each change', () => {
   const limits = new UsageLimits();
   const hours = { name: '5-hour limit', usedPercent: 10 };
   const week = { name: 'weekly limit', usedPercent: 3 };

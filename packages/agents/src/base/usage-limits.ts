@@ -1,6 +1,6 @@
 import type { UsageLimit } from '@liminal/protocol';
 
-/** An account's usage limits as last reported; an agent reports only one or some at a time. */
+/** The usage limits of an account, as last reported. One report of an agent may contain only some of the limits. */
 export class UsageLimits {
   readonly #limits = new Map<string, UsageLimit>();
 

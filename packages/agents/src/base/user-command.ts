@@ -2,7 +2,7 @@
 import { maxPrinted, runCommand, type CommandEnd } from './run-command.ts';
 import { ShownOutput } from './shown-output.ts';
 
-/** The command in a message; undefined for other messages. */
+/** Returns the command in a message; undefined for other messages. */
 export const userCommandIn = (message: string): string | undefined =>
   message.startsWith('!') ? message.slice(1).trim() || undefined : undefined;
 
@@ -30,7 +30,7 @@ export interface UserCommandResult {
   /** The output for the agent's model. */
   output: string;
   exitCode: number | null;
-  /** Why the command failed, as a sentence; undefined if it did not. */
+  /** Why the command failed, as a sentence; undefined if the command succeeded. */
   problem: string | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface WebAction {
 
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 
-/** The call's fields for a web search, opening a page, or finding text in a page. */
+/** Returns the call's fields for a web search, opening a page, or finding text in a page. */
 export function webSearchCall(
   action: WebAction,
 ): Required<Pick<CallItem, 'name' | 'kind' | 'title' | 'arguments'>> {
@@ -47,7 +47,10 @@ function titleOf({ kind, query = '', queries = [], url, pattern }: WebAction): s
 
 const SearchResult = z.looseObject({ title: z.string().nullish(), url: z.string() });
 
-/** The results of a search as text: title and address of each; a result without an address as its JSON. */
+/**
+ * Returns the results of a search as text. The text of a result is its title and address, or its JSON if it has no
+ * address.
+ */
 export const webResults = (results: readonly unknown[]): string =>
   results.map(resultLine).join('\n\n');
 

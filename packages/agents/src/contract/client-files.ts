@@ -12,13 +12,13 @@ export interface TextPart {
  */
 export interface ClientFiles {
   /**
-   * Returns the text as a client has it; undefined if no client returns a text, so that the caller reads the disk.
-   * Never rejects.
+   * Returns the text that a client has open; undefined if no client returns a text. The caller then reads the file from
+   * the disk.
    */
   read(path: string, part?: TextPart): Promise<string | undefined>;
   /**
    * Lets a client write the text. Resolves to false if no client can both read and write files. Rejects, with a
-   * sentence for the agent, if the client refuses, or disconnects before it has confirmed the write.
+   * sentence for the agent, if the client refuses, or if the client disconnects before confirming the write.
    */
   write(path: string, text: string): Promise<boolean>;
 }

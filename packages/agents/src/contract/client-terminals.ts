@@ -18,7 +18,7 @@ export interface TerminalRequest {
 
 /** A program that a client runs. All methods reject once the client has disconnected. */
 export interface ClientTerminal {
-  /** The output so far; only its end if `truncated`. */
+  /** Returns the output so far; only its end if `truncated`. */
   output(): Promise<{ output: string; truncated: boolean }>;
   /** Resolves when the program has ended. */
   exited(): Promise<ExitStatus>;
@@ -31,8 +31,8 @@ export interface ClientTerminal {
 /** The terminals of a session's clients. */
 export interface ClientTerminals {
   /**
-   * Runs a program in the client that began the running turn; undefined if that client offers no terminals, so that the
-   * server runs the program. Rejects, with a sentence for the agent, if the client did not run the program.
+   * Runs a program in the client that began the running turn; returns undefined if that client offers no terminals. The
+   * server then runs the program itself. Rejects, with a sentence for the agent, if the client did not run the program.
    */
   create(request: TerminalRequest): Promise<ClientTerminal | undefined>;
 }

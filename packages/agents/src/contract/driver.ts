@@ -32,8 +32,8 @@ export interface SessionOutput {
   /** Emits one event of a turn (`TurnWriter` makes them). A turn ends before the session does. */
   emit(draft: EventDraft): void;
   /**
-   * Reports a change of the session that belongs to no turn. Updates that are sent before the session is open are
-   * delivered once it is open.
+   * Reports a change that is about the session and not about a turn. Updates that are sent before the session is open
+   * are delivered once the session is open.
    */
   update(update: SessionUpdate): void;
   /** Reports that the session has ended, requested or not. Called once, after all other calls. */
@@ -50,7 +50,7 @@ export interface EarlierSession<Memory = unknown> {
   storedMark?: string | undefined;
   /** Whether the agent has ever answered in this session. */
   hasAnswered?: (() => Promise<boolean>) | undefined;
-  /** Whether a turn was cut off while it waited for a person: the session then resumes the turn. */
+  /** Whether a turn was cut off while it waited for a person. If so, the session resumes the turn. */
   resuming?: boolean | undefined;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation | undefined;
@@ -73,7 +73,10 @@ export interface SessionOpening<Memory = unknown> {
   readonly grants?: ProjectGrants | undefined;
   /** If absent, the agent does not use the project's settings that run or permit anything. */
   readonly projectTrust?: ProjectTrust | undefined;
-  /** Added to the driver's own servers; replaces a server of the same name. The entries may hold secrets. */
+  /**
+   * MCP servers for this session, in addition to the driver's own servers. A server here replaces a server of the same
+   * name. The entries may contain secrets.
+   */
   readonly mcpServers?: McpServers | undefined;
   /** The files that the session's clients have open, for agents that do not access the disk themselves. */
   readonly files?: ClientFiles | undefined;
@@ -99,14 +102,17 @@ export interface AgentSession<Memory = unknown> {
 
   /**
    * Sends a user message. Resolves when the message's turn has begun: `response_start` and the message itself are
-   * emitted. Each of `blocks` has a kind that `accepts` lists, and contains its bytes. Rejects with `TURN_IN_PROGRESS`,
-   * or with `PROCESS_CRASH` if the process has ended; if the process ended after it got the message, a turn begins and
-   * ends with the crash instead.
+   * emitted. The kind of each block is one that `accepts` lists, and each block contains its bytes. Rejects with
+   * `TURN_IN_PROGRESS`, or with `PROCESS_CRASH` if the process has ended. If the process ended after receiving the
+   * message, a turn begins and ends with the crash instead.
    */
   send(message: string, turnId: string, blocks: readonly ContentBlock[]): Promise<void>;
-  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; the turn ends as cancelled. `INTERRUPT_FAILED`. */
   cancel(): Promise<void>;
-  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
+  /**
+   * Ends the agent and all processes that the agent started; a running turn first ends as cancelled. May be called
+   * twice.
+   */
   close(): Promise<void>;
 
   /**
@@ -149,7 +155,7 @@ export interface AgentSession<Memory = unknown> {
    */
   rewindConversation?(rewind: ConversationRewind): Promise<void>;
   /**
-   * Answers a side question, which does not become part of the conversation; also during a turn. `NOT_ANSWERED`,
+   * Answers a side question, also during a turn. The question does not become part of the conversation. `NOT_ANSWERED`,
    * `PROCESS_CRASH`.
    */
   aside?(question: string): Promise<string>;
@@ -177,10 +183,10 @@ export interface AgentDriver<Memory = unknown> extends AgentCapabilities {
 
   /** Opens a session, new or earlier. `SESSION_CREATE_FAILED`, `SESSION_NOT_FOUND`. */
   open(opening: SessionOpening<Memory>): Promise<AgentSession<Memory>>;
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Returns whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
   /** Returns the folder of a session in the agent's own store, to open the session by its id alone. */
   findProjectDir?(agentSessionId: string): Promise<string | undefined>;
-  /** Releases what the driver holds besides its sessions, which are closed at the same time. */
+  /** Releases the driver's resources, except its sessions. The sessions are closed at the same time. */
   close?(): Promise<void>;
 }

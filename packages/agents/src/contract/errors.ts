@@ -188,8 +188,8 @@ export class SessionInUseError extends ProviderError {
 }
 
 /**
- * The error for a session that another program with Codex has open. Codex 0.169 frees a thread 90 s after the last
- * terminal that used it has ended, or later if work in the thread is still running.
+ * Returns the error for a session that another program with Codex has open. Codex 0.169 frees a thread 90 s after the
+ * last terminal that used it has ended, or later if work in the thread is still running.
  */
 export const inUseByCodex = (options: ErrorOptions): SessionInUseError =>
   new SessionInUseError(

@@ -17,7 +17,9 @@ export interface ProjectFile {
 
 /** People's decisions about the settings in a session's project folder. */
 export interface ProjectTrust {
-  /** Whether people have decided to use exactly these settings. Call this method right before the agent starts. */
+  /**
+   * Returns whether people have decided to use exactly these settings. Call this method right before the agent starts.
+   */
   uses(settings: ProjectSettings): Promise<boolean>;
   /**
    * Reports the settings with which the agent has started; undefined if there are none.

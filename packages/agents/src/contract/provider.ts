@@ -27,7 +27,7 @@ import type { ProjectSettings, ProjectTrust } from './project-settings.ts';
 export interface CreateSessionOptions {
   /** Absolute path of an existing folder. */
   projectDir: string;
-  /** Real paths of further folders in which the agent may work; for an agent that `takesDirectories`. */
+  /** Real paths of further folders in which the agent may work. Only for an agent that `takesDirectories`. */
   additionalDirectories?: readonly string[];
   /** The session's id, a UUID. If absent, the provider generates an id. */
   sessionId?: string;
@@ -36,7 +36,10 @@ export interface CreateSessionOptions {
   grants?: ProjectGrants;
   /** If absent, the agent does not use the project's settings that run or permit anything. */
   projectTrust?: ProjectTrust;
-  /** Added to the configured servers; replaces a server of the same name. */
+  /**
+   * MCP servers for this session, in addition to the configured servers. A server here replaces a configured server of
+   * the same name.
+   */
   mcpServers?: McpServers;
   files?: ClientFiles;
   terminals?: ClientTerminals;
@@ -56,11 +59,11 @@ export interface LoadSessionOptions {
   storedMark?: string;
   /**
    * Whether the agent has ever answered in this session. If the agent has lost such a session, some providers begin a
-   * new session and say in the next turn that the agent does not remember the conversation; other providers reject with
-   * `SESSION_NOT_FOUND`.
+   * new session and report in the next turn that the agent does not remember the conversation; other providers reject
+   * with `SESSION_NOT_FOUND`.
    */
   hasAnswered?: () => Promise<boolean>;
-  /** Whether a turn was cut off while it waited for a person's answer: the session then resumes the turn. */
+  /** Whether a turn was cut off while it waited for a person's answer. If so, the session resumes the turn. */
   resuming?: boolean;
   /** The conversation as Liminal has stored it. */
   stored?: StoredConversation;
@@ -85,13 +88,13 @@ export interface ProjectGrants {
 /** A session's conversation as Liminal has stored it, for agents that store nothing themselves. */
 export interface StoredConversation {
   /**
-   * The runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were rewound
-   * have no items.
+   * Returns the runs that have ended, oldest first; messages of the user have the bytes of their files. Runs that were
+   * rewound have no items.
    */
   runs(): Promise<Response[]>;
 }
 
-/** What a rewind of a conversation removes and keeps. */
+/** The turns that a rewind of a conversation removes, and the conversation that remains. */
 export interface ConversationRewind {
   /** The turns that are removed, oldest first. */
   turnIds: readonly string[];
@@ -107,7 +110,7 @@ export interface ProviderSession {
 }
 
 export interface SendMessageResult {
-  /** The canonical id of the turn, which every event of the turn has. */
+  /** The canonical id of the turn. Every event of the turn has this id. */
   turnId: string;
 }
 
@@ -117,7 +120,7 @@ export interface SessionUpdate {
   agentSessionId?: string;
   configOptions?: ConfigOption[];
   commands?: AgentCommand[];
-  /** All current notices for people; they replace the earlier notices. */
+  /** All current notices for people. These notices replace the earlier notices. */
   notices?: SessionNotice[];
   /** The agent's reason for waiting while its turn is silent; '' for none. The end of a turn also clears the reason. */
   activity?: string;
@@ -193,21 +196,24 @@ export interface AgentIntroduction {
 export type Unsubscribe = () => void;
 
 /**
- * One kind of agent. Methods take the ids of the agent's sessions and reject with ProviderError. A session runs at most
- * one turn at a time; the caller queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
+ * One kind of agent. Methods expect the ids of the agent's sessions, and reject with ProviderError. A session runs at
+ * most one turn at a time; the caller queues messages. `DriverProvider` turns an `AgentDriver` into a provider.
  */
 export interface CliProvider extends AgentCapabilities {
   readonly cliType: string;
 
   /** Starts the agent for a new session; the process serves all turns of the session. `SESSION_CREATE_FAILED`. */
   createSession(options: CreateSessionOptions): Promise<ProviderSession>;
-  /** Starts the agent on an existing session, or returns the session if it is already open. `SESSION_NOT_FOUND`. */
+  /**
+   * Starts the agent on an existing session, or returns the session if the session is already open.
+   * `SESSION_NOT_FOUND`.
+   */
   loadSession(sessionId: string, options?: LoadSessionOptions): Promise<ProviderSession>;
   /**
    * Sends a user message. Resolves when the message is bound to its turn (the turn's `response_start` has been
    * emitted), before the turn completes. The turn's id is `options.turnId` if given. The turn's first item is the
    * user's whole message with its `blocks`: only the provider puts the message into the log. Once the agent has the
-   * message, the message has a turn, even if the agent ends before it handles the message. Rejects with
+   * message, the message has a turn, even if the agent ends before handling the message. Rejects with
    * `SESSION_NOT_FOUND`, `TURN_IN_PROGRESS`, `PROCESS_CRASH` if the process has ended, or `CONTENT_NOT_SUPPORTED` for
    * blocks that the agent does not accept.
    */
@@ -216,12 +222,15 @@ export interface CliProvider extends AgentCapabilities {
     message: string,
     options?: { turnId?: string; blocks?: readonly ContentBlock[] },
   ): Promise<SendMessageResult>;
-  /** Asks the running turn, if any, to stop; it ends as cancelled. `INTERRUPT_FAILED`. */
+  /** Asks the running turn, if any, to stop; the turn ends as cancelled. `INTERRUPT_FAILED`. */
   cancelTurn(sessionId: string): Promise<void>;
-  /** Ends the agent and everything that it started; a running turn first ends as cancelled. May be called twice. */
+  /**
+   * Ends the agent and all processes that the agent started; a running turn first ends as cancelled. May be called
+   * twice.
+   */
   killSession(sessionId: string): Promise<void>;
   isAlive(sessionId: string): boolean;
-  /** The agent's own id for the running turn, if the agent has one. */
+  /** Returns the agent's own id for the running turn, if the agent has one. */
   agentTurnId(sessionId: string): string | undefined;
 
   /**
@@ -234,9 +243,9 @@ export interface CliProvider extends AgentCapabilities {
   onUpdate(sessionId: string, callback: (update: SessionUpdate) => void): Unsubscribe;
   onExit(sessionId: string, callback: (exit: SessionExit) => void): Unsubscribe;
 
-  /** Whether the agent can run here, and why not. Starts no session. */
+  /** Returns whether the agent can run here, and why not. Starts no session. */
   describe(): Promise<AgentInfo>;
-  /** Ends all sessions of this agent and releases everything else that the provider holds. */
+  /** Ends all sessions of this agent and releases the provider's other resources. */
   close(): Promise<void>;
 
   /** Optional methods, besides those of `AgentCapabilities`. */
@@ -309,7 +318,7 @@ export interface AgentCapabilities {
   readonly rewindsConversation?: boolean;
   /** Whether sessions list their MCP servers, and change them. */
   readonly managesMcp?: boolean;
-  /** Whether the model answers side questions, which do not become part of the conversation. */
+  /** Whether the model answers side questions. Side questions do not become part of the conversation. */
   readonly answersAside?: boolean;
   /** Whether sessions report their setup. */
   readonly tellsSetup?: boolean;
@@ -323,7 +332,7 @@ export interface AgentCapabilities {
    */
   readonly resumes?: boolean;
   /**
-   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. If true, `describe` says
+   * Whether `fork` copies a whole conversation, so that only the newest turn can be forked. If true, `describe` reports
    * whether the agent can fork sessions.
    */
   readonly forksWhole?: boolean;
@@ -333,8 +342,8 @@ export interface AgentCapabilities {
    */
   readonly numbersStoredTurns?: boolean;
   /**
-   * The settings in a project folder that would make the agent run or permit something; undefined if there are none.
-   * Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
+   * Returns the settings in a project folder that would make the agent run or permit something; undefined if there are
+   * none. Starts no process. The agent uses the project's settings only if `SessionOpening.projectTrust` allows it.
    */
   readProjectSettings?(projectDir: string): Promise<ProjectSettings | undefined>;
   /**
@@ -347,7 +356,7 @@ export interface AgentCapabilities {
    */
   listStoredSessions?(projectDir?: string, known?: readonly string[]): Promise<StoredSession[]>;
   /**
-   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if none is running. For an
+   * Like `listStoredSessions`, but asks only an agent that is already running; undefined if no agent is running. For an
    * agent with this method, `listStoredSessions` starts a program and is called only when a user asks for the list.
    */
   peekStoredSessions?(known?: readonly string[]): Promise<StoredSession[] | undefined>;
@@ -365,11 +374,11 @@ export interface AgentCapabilities {
   /** Returns the conversation from the agent's own store, oldest turn first. `SESSION_NOT_FOUND`. */
   readStoredHistory?(agentSessionId: string, projectDir: string): Promise<StoredTurn[]>;
   /**
-   * Copies a stored conversation up to the end of a turn into a new session, which can be loaded. The original, which
-   * may be working on a later turn, does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
+   * Copies a stored conversation, up to the end of a turn, into a new session. The new session can be loaded. The
+   * original session may be working on a later turn, and does not change. `SESSION_NOT_FOUND`, `TURN_NOT_STORED`.
    */
   fork?(agentSessionId: string, projectDir: string, turnId: string): Promise<StoredFork>;
-  /** Whether the file at a real path has the output of a background command of this session. */
+  /** Returns whether the file at a real path has the output of a background command of this session. */
   isTaskOutput?(agentSessionId: string, path: string): boolean;
   /** Sets the title, in the agent's own store, of a stored session that is not open. */
   renameStored?(agentSessionId: string, projectDir: string, title: string): Promise<void>;

@@ -25,7 +25,7 @@ function startMany(limit: Semaphore, count: number) {
   };
 }
 
-test('no more starts than the limit run at once, and the others follow in order', async () => {
+test('no more starts than the limit run at once, and the other starts follow in order', async () => {
   const { running, all, letGo } = startMany(new Semaphore(2), 4);
   expect(running).toEqual([0, 1]);
   await letGo(1);
@@ -36,7 +36,7 @@ test('no more starts than the limit run at once, and the others follow in order'
   expect(await Promise.all(all)).toEqual([0, 1, 2, 3]);
 });
 
-test('a failed start frees its place', async () => {
+test('a failed start frees its slot', async () => {
   const { running, all, letGo, fail } = startMany(new Semaphore(1), 2);
   fail(0);
   await expect(all[0]).rejects.toThrow('failed');
@@ -44,7 +44,7 @@ test('a failed start frees its place', async () => {
   expect(running).toEqual([0, 1]);
 });
 
-test('a start that is aborted while it waits rejects at once, and the next start gets its place', async () => {
+test('a start that is aborted while it waits rejects at once, and the next start gets its slot', async () => {
   const limit = new Semaphore(1);
   const { running, letGo } = startMany(limit, 1);
   const abort = new AbortController();

@@ -1,4 +1,6 @@
-/** Limits how many agents start at the same time: six simultaneous cold starts take ten times as long as one. */
+/**
+ * Limits how many agents start at the same time: six simultaneous cold starts take ten times as long as one cold start.
+ */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -8,7 +10,7 @@ export class Semaphore {
   }
 
   /**
-   * Runs `start` when a place is free. Rejects with the signal's reason if the signal aborts before `start` is called.
+   * Runs `start` when a slot is free. Rejects with the signal's reason if the signal aborts before `start` is called.
    */
   async run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#free > 0) this.#free -= 1;

@@ -29,7 +29,10 @@ export async function agentProcesses(): Promise<AgentProcesses[] | undefined> {
   return latest.counted;
 }
 
-/** Counts the processes of this server's agents, and all processes that they have started, by their marks. */
+/**
+ * Counts the processes of this server's agents, and all processes that the agents have started, by the processes'
+ * marks.
+ */
 export async function countAgents(): Promise<AgentProcesses[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const left = pids.slice(-maxProcesses);

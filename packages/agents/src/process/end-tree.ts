@@ -7,8 +7,8 @@ import { hasProcessTable, isRunning, type Process, readProcess } from './table.t
 
 export interface TreeTarget {
   /**
-   * The id of a `ProcessMark`: ends every process that was started with the mark, or with a mark made from it by
-   * `markWithin`, detached or not.
+   * The id of a `ProcessMark`. Ends every process, detached or not, that was started with the mark, or with a mark that
+   * `markWithin` made from the mark.
    */
   mark?: string;
   /**
@@ -26,7 +26,7 @@ export interface EndOptions {
 export interface Ended {
   /** The number of processes that were ended. */
   ended: number;
-  /** The pids of processes that did not end within 10 s of SIGKILL, because they hang in the kernel. */
+  /** The pids of processes that did not end within 10 s of SIGKILL, because the processes hang in the kernel. */
   left: number[];
 }
 
@@ -110,7 +110,7 @@ function signal(one: Process, name: NodeJS.Signals): void {
   try {
     process.kill(one.pid, name);
   } catch {
-    // The process has just ended, or belongs to another user; the next round finds out.
+    // The process has just ended, or belongs to another user; the next round shows which is true.
   }
 }
 

@@ -12,7 +12,10 @@ export const processKey = ({ pid, startedAt }: Process): string => `${pid}@${sta
 
 export interface FoundTree {
   tree: Process[];
-  /** False if a process was just starting another program: its marks can be read only in the next round. */
+  /**
+   * False if a process was just starting another program. The marks of such a process can be read only in the next
+   * round.
+   */
   isComplete: boolean;
 }
 

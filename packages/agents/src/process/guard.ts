@@ -11,8 +11,8 @@ export interface Guard {
   readonly pid?: number;
   /**
    * Sets the time at which the guard ends all processes with the server's marks, in ms on the clock of `os.uptime()`;
-   * with undefined, the guard ends none. A later call replaces the time of an earlier call. Works only for a guard that
-   * was started with `watches`.
+   * with undefined, the guard ends none. The time of a later call replaces the time of an earlier call. Works only for
+   * a guard that was started with `watches`.
    */
   endAt: (atMs: number | undefined) => void;
   /**

@@ -8,7 +8,8 @@ import { readProcess } from './table.ts';
 const variable = 'LIMINAL_MARK';
 
 /**
- * This server's id: its pid and start time, by which others can tell whether the server is alive, and a random part.
+ * This server's id: its pid and start time, by which other processes can find out whether the server is alive, and a
+ * random part.
  */
 export const serverId = `${process.pid}.${readProcess(process.pid)?.startedAt ?? 0}.${randomUUID().slice(0, 8)}`;
 
@@ -45,8 +46,8 @@ export function markWithin({ id }: ProcessMark): ProcessMark {
 }
 
 /**
- * Whether `one` is `mark`, or was made from `mark` by `markWithin`, so that its processes end together with those of
- * `mark`.
+ * Returns whether `one` equals `mark`, or was made from `mark` by `markWithin`, so that its processes end together with
+ * those of `mark`.
  */
 export function isWithin(one: string, mark: string): boolean {
   return one === mark || one.startsWith(`${mark}/`);

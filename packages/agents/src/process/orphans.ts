@@ -5,7 +5,7 @@ import { isServerAlive, serverId } from './mark.ts';
 
 /**
  * Ends the processes of dead servers that used this data folder, and registers this server in the folder, so that later
- * servers can end its processes (invariant 8). Must be called before the first agent starts.
+ * servers can end the processes of this server (invariant 8). Must be called before the first agent starts.
  */
 export async function reapOrphans(
   dataDir: string,

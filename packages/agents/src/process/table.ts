@@ -41,7 +41,7 @@ export function readEnviron(pid: number): string | undefined {
   return isChangingProgram(pid) ? undefined : '';
 }
 
-/** Whether a process whose environment was read as empty is starting another program, or has just done so. */
+/** Returns whether a process whose environment was read as empty is starting another program, or has just done so. */
 function isChangingProgram(pid: number): boolean {
   const fields = statFields(pid);
   const [size, start, end] = [20, 47, 48].map((field) => Number(fields?.[field] ?? 0));
@@ -54,8 +54,8 @@ export function isRunning(known: Process): boolean {
 }
 
 /**
- * Returns the fields of a process's `stat` file that follow the program's name, beginning with the state. The name
- * itself may contain spaces and brackets.
+ * Returns those fields of a process's `stat` file that follow the program's name; the first of them is the state. The
+ * name itself may contain spaces and brackets.
  */
 function statFields(pid: number): string[] | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);

@@ -10,7 +10,7 @@ import { errors } from '../contract/errors.ts';
 
 const about = { cliType: 'echo', name: 'Echo' };
 
-/** An agent that repeats its message, word by word. */
+/** Returns an agent that repeats its message, word by word. */
 export const makeEcho = (): AgentDriver => ({
   ...about,
   describe: async () => ({ ...about, description: 'Repeats your message.', available: true }),

@@ -1,5 +1,6 @@
 /**
- * For tests of providers: the shared suites, and texts in which faulty stream handling shows lost or repeated pieces.
+ * Tests for all providers: the shared suites, and texts that show whether faulty stream handling loses or repeats
+ * pieces.
  */
 export { openedSessions } from './opened-sessions.ts';
 export { periodicTexts } from './periodic-texts.ts';

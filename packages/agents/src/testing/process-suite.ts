@@ -1,4 +1,4 @@
-/** Additional tests for a provider that starts a process and whose agent stores its own sessions. */
+/** Additional tests for a provider that starts a process, if the agent stores its sessions itself. */
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@liminal/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

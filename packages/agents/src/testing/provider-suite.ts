@@ -62,8 +62,8 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
     });
 
     /**
-     * Returns the shared session, after its turns have ended. `watch` gets the session's further events, `told` has all
-     * earlier ones.
+     * Returns the shared session, after its turns have ended. `watch` gets the session's further events, and `told` has
+     * all earlier events.
      */
     const shared = async () => {
       if (!first || !provider.isAlive(first.sessionId)) first = await openSession(subject);
@@ -383,7 +383,7 @@ export function providerSuite(name: string, setup: () => Promise<ProviderUnderTe
         expect(events.at(-1)?.payload).toMatchObject({ status: 'cancelled' });
       });
 
-      test('cancelling without a running turn does nothing', async () => {
+      test('cancelling has no effect if no turn runs', async () => {
         const { sessionId, watch, send } = await shared();
 
         await provider.cancelTurn(sessionId);

@@ -7,7 +7,7 @@ export interface ProviderUnderTest {
   provider: CliProvider;
   /** An existing folder. */
   projectDir: string;
-  /** The messages to send, each under the name of what the agent does then. */
+  /** The messages to send. The key of each message says what the agent does after it. */
   prompts: {
     /** Answers in words. */
     text: string;
@@ -17,7 +17,7 @@ export interface ProviderUnderTest {
     approval: string;
     /** The agent continues until it is stopped. */
     slow: string;
-    /** Ends in an error. */
+    /** The agent ends the turn with an error. */
     error: string;
   };
   /** The status with which a turn ends after a refused permission. Default `completed`. */

@@ -78,7 +78,8 @@ export class Watch {
 }
 
 /**
- * Expects that a turn begins once, ends once, with its last event (invariant 2), and leaves no item open (invariant 3).
+ * Expects that a turn begins exactly once, that only its last event ends the turn (invariant 2), and that no item stays
+ * open (invariant 3).
  */
 export function expectWholeTurn(events: readonly StreamEvent[]): void {
   expect(events[0]?.type).toBe('response_start');

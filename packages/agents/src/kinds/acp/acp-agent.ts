@@ -22,7 +22,7 @@ export interface SteeredMessages {
   hasQueuedPrompt: false;
 }
 
-/** A session that lives in an agent's process. */
+/** A session that runs in an agent's process. */
 export interface HostedSession {
   /** Serves the agent's requests in this session; without a client, the requests are refused. */
   readonly client?: SessionClient;
@@ -30,7 +30,7 @@ export interface HostedSession {
   onUpdate(update: unknown): void;
   /** Whether a turn runs. */
   readonly isBusy?: boolean;
-  /** Whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
+  /** Returns whether the agent has reported that the session `sessionId` belongs to a subagent of this session. */
   hasChild?(sessionId: string): boolean;
   /** Handles `params.update` of a `session/update` of a subagent's session. */
   onChildUpdate?(sessionId: string, update: unknown): void;
@@ -76,8 +76,8 @@ export type Capabilities = Initialised['agentCapabilities'];
 
 const protocolVersion = 1;
 /**
- * The names, as the agents report them, of agents that ask between tool calls for messages to the running turn: Qwen
- * Code 0.24.
+ * Agents that ask, between tool calls, for messages to the running turn: Qwen Code 0.24. The names are those that the
+ * agents report.
  */
 const messagePollingAgents = new Set(['qwen-code']);
 /** How long an agent may take to close a session, ms. */
@@ -94,7 +94,7 @@ export interface AgentStart {
   hasAnswered: boolean;
 }
 
-/** A running agent that has been initialised, and the sessions that live in it. */
+/** A running agent that has been initialised, and the sessions that run in its process. */
 export class AcpAgent {
   readonly #process: AgentProcess;
   readonly #connection: AcpConnection;
@@ -181,7 +181,7 @@ export class AcpAgent {
     return can?.fork === true && (loadSession === true || can.resume === true);
   }
 
-  /** Whether a session lives in this process. */
+  /** Returns whether a session lives in this process. */
   hosts(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
   }
@@ -211,7 +211,7 @@ export class AcpAgent {
     }
   }
 
-  /** Sends `session/new`; `take` must admit the session that the answer names. */
+  /** Sends `session/new`; `take` must admit the session with the id in the answer. */
   begin<T>(params: unknown, take: (answer: unknown) => T): Promise<T> {
     return this.#early.during(async () => take(await this.open('session/new', params)));
   }
@@ -228,8 +228,8 @@ export class AcpAgent {
   }
 
   /**
-   * Forgets a session and asks the agent to close it, if the agent can. Resolves to true if the agent closed the
-   * session.
+   * Forgets a session, and asks the agent to close the session if the agent can. Resolves to true if the agent closed
+   * the session.
    */
   async leave(sessionId: string): Promise<boolean> {
     this.#sessions.delete(sessionId);
@@ -242,7 +242,7 @@ export class AcpAgent {
     return Promise.race([closed, timeout(closeLimitMs)]);
   }
 
-  /** Why the process ended, with its other output since the last `forgetOutput`. */
+  /** Returns why the process ended, followed by the other output since the last `forgetOutput`. */
   explain(reason: unknown): string {
     return this.#process.explain(reason);
   }
@@ -323,7 +323,7 @@ export class AcpAgent {
     }
   }
 
-  /** Handles an update of a session that Liminal did not open: the agent has opened it for a subagent. */
+  /** Handles an update of a session that Liminal did not open: the agent has opened the session for a subagent. */
   #onChild(sessionId: unknown, update: unknown): void {
     if (typeof sessionId !== 'string' || this.#left.has(sessionId)) return;
     const parent = this.#parentOf(sessionId);
@@ -339,7 +339,7 @@ export class AcpAgent {
       this.#process.note(`An update of the unknown session ${sessionId}: ${updateType(update)}\n`);
   }
 
-  /** Returns the session with the subagent that, as the agent has reported, has the session `sessionId`. */
+  /** Returns the session whose subagent, according to the agent, has the session `sessionId`. */
   #parentOf(sessionId: unknown): HostedSession | undefined {
     if (typeof sessionId !== 'string') return undefined;
     return [...this.#sessions.values()].find((session) => session.hasChild?.(sessionId) === true);

@@ -23,8 +23,9 @@ const maxOpenRequests = 1_000;
 const JsonRpcMessage = z.custom<AnyMessage>(isRecord);
 
 /**
- * JSON-RPC over lines. Each line is parsed once. Session updates, which are most lines, bypass the library, which would
- * drop unknown fields; everything else goes through the library, in order with the updates.
+ * JSON-RPC over lines. Each line is parsed once. Most lines are session updates. Session updates bypass the library,
+ * because the library would drop their unknown fields. The library handles all other messages, in order with the
+ * updates.
  */
 export class AcpConnection {
   readonly #connection: ClientConnection;
@@ -49,7 +50,7 @@ export class AcpConnection {
     });
   }
 
-  /** Reads a line; a returned promise resolves when the library has handled it. Throws ProtocolBreach. */
+  /** Reads a line; a returned promise resolves when the library has handled the line. Throws ProtocolBreach. */
   read(line: string): void | Promise<void> {
     return line.length > largeLine ? this.#readLarge(line) : this.#take(parseLine(line), line);
   }
@@ -76,11 +77,11 @@ export class AcpConnection {
   }
 
   notify(method: string, params: unknown): void {
-    // `notify` rejects only when the connection is closed, which is reported elsewhere.
+    // `notify` rejects only when the connection is closed. The closing is reported elsewhere.
     this.#connection.agent.notify(method, params).catch(() => undefined);
   }
 
-  /** The agent's session id in one of Liminal's open requests. */
+  /** Returns the agent's session id in one of Liminal's open requests. */
   sessionOf(requestId: unknown): unknown {
     return this.#pendingRequests.get(requestId);
   }
@@ -99,8 +100,8 @@ export class AcpConnection {
   }
 
   /**
-   * Whether the library gets the message. The library would print an error for a non-message, an unexpected answer or a
-   * second answer.
+   * Returns whether the library gets the message. The library would print an error for a non-message, an unexpected
+   * answer or a second answer.
    */
   #admits(message: unknown): boolean {
     if (!isRecord(message)) return false;

@@ -79,7 +79,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
    */
   #isOpen = false;
   readonly #replay = new Replay();
-  /** Session updates that are held back until the session is announced; undefined after that. */
+  /** Session updates that are held back until the session is announced; undefined afterwards. */
   #heldUpdate: SessionUpdate | undefined;
   /** Notices for the next turn. */
   #notices: string[] = [];
@@ -200,7 +200,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
     if (this.#isAlive) this.#turns.cancel();
   }
 
-  /** Ends the session and all processes that it started; a running turn first ends as cancelled. */
+  /** Ends the session and all processes that the session started; a running turn first ends as cancelled. */
   async close(): Promise<void> {
     if (this.#isAlive) {
       const { agent, agentSessionId: sessionId } = this.#options;
@@ -259,7 +259,7 @@ export class AcpSession implements AgentSession<AcpMemory>, HostedSession {
       this.#settings.applyUpdate(update);
       this.#translator.read(update, now());
     } catch (error) {
-      // A bug of Liminal's in reading one update must not end the session.
+      // A bug in Liminal's reading of one update must not end the session.
       process.emitWarning(asError(error));
     }
     this.#turns.onActivity();

@@ -13,7 +13,7 @@ export interface SettingChange {
   known: Record<string, unknown>;
 }
 
-/** An error names at most this many options, or values of an option. */
+/** The most options, or values of an option, that an error lists. */
 const maxListed = 10;
 
 const kinds = ['modes', 'models', 'configOptions'] as const;
@@ -76,8 +76,8 @@ export class AcpSettings {
 }
 
 /**
- * Returns the option `id` if it offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the possible
- * values.
+ * Returns the option `id` if the option offers `value`; otherwise throws ProviderError `INVALID_OPTION`, with the
+ * possible values.
  */
 export function findChoice(
   offered: readonly ConfigOption[],
@@ -94,7 +94,7 @@ export function findChoice(
   throw errors.INVALID_OPTION.value(id, value, values);
 }
 
-/** The first names, and how many more there are: an agent may have hundreds of models. */
+/** Returns the first names and the number of further names, because an agent may have hundreds of models. */
 function listed(names: readonly string[]): string {
   const more = names.length - maxListed;
   const shown = names.slice(0, maxListed).join(', ');

@@ -28,7 +28,7 @@ export interface AcpTurnsOptions {
 /** A prompt that the agent has not answered yet. */
 interface Prompt {
   isCancelled: boolean;
-  /** Of a cancelled turn: resolves when all programs that the turn started in Liminal's terminals have ended. */
+  /** Set for a cancelled turn: resolves when all programs that the turn started in Liminal's terminals have ended. */
   stopped?: Promise<void>;
   /** Whether the prompt's turn was ended before the agent answered; the answer is then ignored. */
   isOver: boolean;
@@ -94,7 +94,7 @@ export class AcpTurns {
     this.#begin(text, turnId, blocks);
   }
 
-  /** Keeps a message to the running turn until the agent asks for it. Throws `NOTHING_TO_STEER`. */
+  /** Keeps a message to the running turn until the agent asks for messages. Throws `NOTHING_TO_STEER`. */
   steer(text: string, { turnId, messageId }: SteerTarget, blocks: readonly ContentBlock[]): void {
     const { translator } = this.#options;
     if (!this.#isAtWork || translator.turn?.turnId !== turnId)
@@ -127,7 +127,7 @@ export class AcpTurns {
     const stopped = client.terminals.cancelTurn();
     const prompt = this.#prompt;
     if (prompt === undefined) {
-      // A turn that the agent began has no prompt, so no answer will end it.
+      // A turn that the agent began has no prompt, so no answer will end the turn.
       translator.end(cancelled, now());
       return;
     }
@@ -149,7 +149,7 @@ export class AcpTurns {
     prompt?.answered.resolve();
   }
 
-  /** Called when the agent sends something. A turn that the agent began ends after `ownTurnIdleMs` of silence. */
+  /** Called whenever the agent sends something. A turn that the agent began ends after `ownTurnIdleMs` of silence. */
   onActivity(): void {
     if (this.#options.translator.turn?.trigger !== 'agent') return;
     this.#ownTurnTimer ??= setTimeout(() => this.#endOwnTurn(), this.#options.ownTurnIdleMs);
@@ -195,7 +195,7 @@ export class AcpTurns {
 
   #request(prompt: readonly object[]): Promise<unknown> {
     const { agent, agentSessionId: sessionId } = this.#options;
-    // Output from an earlier turn does not explain the end of this one.
+    // Output from an earlier turn does not explain the end of this turn.
     agent.forgetOutput();
     return agent.request('session/prompt', { sessionId, prompt });
   }

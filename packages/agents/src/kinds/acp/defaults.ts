@@ -1,7 +1,10 @@
 import type { ConfigOption } from '@liminal/protocol';
 import { describeError } from './errors.ts';
 
-/** Settings for new sessions: a mode, under whatever id the agent offers it, and other settings by id. */
+/**
+ * Settings for new sessions: a mode, and other settings by id. The setting for the mode may have a different id in each
+ * agent.
+ */
 export interface Defaults {
   mode?: string;
   config?: Record<string, string>;
@@ -16,10 +19,10 @@ export function wantedByDefault(
   return { ...(mode !== undefined && { [modeId]: mode }), ...config };
 }
 
-/** The notice that a default could not be set, and why. */
+/** Returns the notice that a default could not be set, and why. */
 export const defaultProblem = (error: unknown): string =>
   `A default in the configuration was left out. ${describeError(error)}`;
 
-/** The notice that an earlier setting of the session could not be set again, and why. */
+/** Returns the notice that an earlier setting of the session could not be set again, and why. */
 export const settingProblem = (error: unknown): string =>
   `A setting of this session was left out. ${describeError(error)}`;

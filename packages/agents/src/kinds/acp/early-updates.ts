@@ -4,7 +4,7 @@ import { isRecord } from './translate/fields.ts';
 /** Updates of sessions whose ids are not known yet; kept only until `session/new` is answered. */
 export class EarlyUpdates {
   readonly #updates = new BoundedList();
-  /** Receives a kept update that no new session has taken. */
+  /** Receives a kept update that belongs to no new session. */
   readonly #pass: (sessionId: unknown, update: unknown) => void;
   #expected = 0;
 

@@ -42,8 +42,8 @@ export function withCompleteError(answer: Record<string, unknown>): Record<strin
 const InUse = z.looseObject({ data: z.looseObject({ reason: z.literal('thread_active_writer') }) });
 
 /**
- * Whether an agent refused a session because another client has it open. The protocol has no error for this case; the
- * adapter of Codex reports it with this text.
+ * Returns whether an agent refused a session because another client has the session open. The protocol has no error for
+ * this case; the adapter of Codex reports the case with this text.
  */
 export const isInUse = (error: unknown): boolean => InUse.safeParse(error).success;
 
@@ -52,7 +52,7 @@ const Detail = z.union([
   z.looseObject({ message: z.string().min(1) }).transform(({ message }) => message),
   z.looseObject({ details: z.string().min(1) }).transform(({ details }) => details),
 ]);
-/** The answer of a model's API, which some agents pass on unchanged. */
+/** The answer of a model's API. Some agents pass this answer on unchanged. */
 const ApiAnswer = z.looseObject({ error: Detail }).transform(({ error }) => error);
 /** How many characters of an unreadable detail are shown. */
 const maxDetail = 500;
@@ -68,7 +68,7 @@ export function describeRpcError({ code, message, data }: RpcError): string {
   return detail === message || message.trim() === '' ? detail : `${message}: ${detail}`;
 }
 
-/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from it. */
+/** Returns the error's text. If the detail is the JSON answer of a model's API, extracts the text from the answer. */
 export function readableDetail(detail: string): string {
   if (!detail.startsWith('{')) return detail;
   try {
@@ -110,7 +110,7 @@ export function describeAuthMethod({ name, description, vars = [] }: AuthMethod)
 /** The message of agents that give no reason. */
 const bareRefusal = /^auth(entication)? required\.?$/i;
 
-/** Says how to sign in, in the agent's own words if there are any. */
+/** Explains how to sign in, in the agent's own words if the agent sends some. */
 export function authSentence(
   name: string,
   methods: readonly AuthMethod[],

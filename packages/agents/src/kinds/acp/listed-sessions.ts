@@ -17,7 +17,7 @@ const Page = z.looseObject({
 });
 
 const maxPages = 100;
-/** At most this many folders are listed one by one. */
+/** The most folders that are listed one by one. */
 const maxFolders = 50;
 
 /** Lists all sessions, or else folder by folder: some agents list nothing, or refuse, without a folder. */

@@ -12,12 +12,12 @@ const Capabilities = z
   .catch({});
 
 /**
- * The names, as the agents report them, of agents that skip MCP servers that are programs, without notice: Copilot
- * 1.0.102, Cline 3.0.65.
+ * Agents that silently skip MCP servers that are programs: Copilot 1.0.102, Cline 3.0.65. The names are those that the
+ * agents report.
  */
 const leaveOutPrograms = new Set(['copilot', 'cline']);
 
-/** The MCP transports that an agent reports. By the protocol every agent supports stdio. */
+/** Returns the MCP transports that an agent reports. By the protocol every agent supports stdio. */
 export function mcpTransports(mcpCapabilities: unknown): McpServer['type'][] {
   const can = Capabilities.parse(mcpCapabilities ?? {});
   const more = (['http', 'sse'] as const).filter((type) => can[type] === true);

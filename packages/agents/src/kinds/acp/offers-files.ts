@@ -10,9 +10,9 @@ interface Command {
 const geminis = /^gemini(-cli)?(\.js)?(@.*)?$/;
 
 /**
- * Whether an agent may read and write files through Liminal, unless its configuration decides. False for Gemini CLI: if
- * Liminal offers its files, version 0.61 treats every missing file as unreadable, whatever Liminal answers, and creates
- * no file.
+ * Returns whether an agent may read and write files through Liminal, unless its configuration decides. False for Gemini
+ * CLI: if Liminal offers its files, version 0.61 treats every missing file as unreadable, whatever Liminal answers, and
+ * creates no file.
  */
 export const offersFiles = ({ command, args = [] }: Command): boolean =>
   ![command, ...args].some((one) => geminis.test(basename(one)));

@@ -1,4 +1,4 @@
-/** Opens a session of an agent: a new one, or an earlier one again. */
+/** Opens a session of an agent: a new session, or an earlier session again. */
 import type { McpServers } from '@liminal/protocol';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
@@ -106,7 +106,7 @@ async function reopen(
   if (canLoad === true || canResume) {
     const id = agentSessionId ?? sessionId;
     const mark = canLoad && canResume ? await storedMark(agent, id, projectDir) : undefined;
-    // A replay costs time: request it only if it may contain new turns.
+    // A replay costs time: request a replay only if it may contain new turns.
     const isKnown = mark === undefined || mark === earlier.storedMark;
     session = await resume(opening, agent, id, canResume && isKnown ? undefined : earlier);
   } else if (agentSessionId !== undefined) {
@@ -120,9 +120,9 @@ async function reopen(
 }
 
 /**
- * Whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the session
- * open: people can mend both. The result is also false if the agent has never answered in the session: then nothing
- * needs a replacement.
+ * Returns whether the agent has lost its earlier session. False if the sign-in is missing, or another client has the
+ * session open: people can correct both. Also false if the agent has never answered in the session, because such a
+ * session has no content to replace.
  */
 async function isLostForGood(
   { signal }: Opening,
@@ -137,8 +137,8 @@ async function isLostForGood(
 }
 
 /**
- * Whether an error counts as “session not found”. Few agents report “session not found”, so every refusal counts if
- * Liminal does not know the agent's session id.
+ * Returns whether an error counts as “session not found”. Few agents report “session not found”, so every refusal
+ * counts if Liminal does not know the agent's session id.
  */
 function isUnknown({ agentSessionId }: Continuation, error: unknown): boolean {
   const code = readRpcError(error)?.code;
@@ -163,7 +163,7 @@ async function requestNewSession(
   });
 }
 
-/** Opens a session by `session/load` with a replay if `replayed` is given, else by `session/resume`. */
+/** Opens a session: by `session/load` with a replay if `replayed` is given, otherwise by `session/resume`. */
 async function resume(
   opening: Opening,
   agent: AcpAgent,
@@ -186,7 +186,7 @@ async function resume(
   }
 }
 
-/** The session's folders, as parameters. Throws ProviderError `NOT_SUPPORTED`. */
+/** Returns the session's folders, as parameters. Throws ProviderError `NOT_SUPPORTED`. */
 function foldersOf(
   { session: { name, projectDir: cwd, additionalDirectories } }: Opening,
   { capabilities: { sessionCapabilities } }: AcpAgent,
@@ -249,7 +249,7 @@ async function withAgent(
   try {
     return await agent.within(limitMs, opened, signal, tooSlow(limitMs));
   } catch (error) {
-    // In a shared process, the session may still open later: close it then.
+    // In a shared process, the session may still open later. Close the session in that case.
     opened.then(
       (late) => agent.leave(late.agentSessionId),
       () => undefined,

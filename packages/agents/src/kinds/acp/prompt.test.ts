@@ -3,12 +3,12 @@ import { acpPrompt } from './prompt.ts';
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', name: 'a.png' } as const;
 
-test('text is a text block; an empty text is left out if there are other blocks', () => {
+test('a text becomes a text block; an empty text is left out if there are other blocks', () => {
   expect(acpPrompt('Hello', [])).toEqual([{ type: 'text', text: 'Hello' }]);
   expect(acpPrompt('', [])).toEqual([{ type: 'text', text: '' }]);
 });
 
-test('images and audio have only the fields that ACP knows', () => {
+test('images and audio have only the fields that ACP defines', () => {
   const sent = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' };
   expect(acpPrompt('', [image])).toEqual([sent]);
   expect(acpPrompt('Look', [image])).toEqual([{ type: 'text', text: 'Look' }, sent]);

@@ -23,6 +23,6 @@ function promptBlock(block: ContentBlock): object {
   }
 }
 
-/** The URI of an embedded file: not a file URI, so that the agent does not look for the file on the disk. */
+/** Returns the URI of an embedded file: not a file URI, so that the agent does not look for the file on the disk. */
 const addressOf = (name: string): string =>
   URL.canParse(name) ? name : `attachment:///${encodeURIComponent(name)}`;

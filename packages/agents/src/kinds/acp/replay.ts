@@ -1,13 +1,13 @@
 import { isConversation } from './translate/conversation.ts';
 import { updateType } from './translate/fields.ts';
 
-/** How a session was opened: as a new session (`begun`), with a replay (`loaded`), or without (`resumed`). */
+/** How a session was opened: as a new session (`begun`), with a replay (`loaded`), or without a replay (`resumed`). */
 export type Opened = { how: 'begun' | 'resumed' } | { how: 'loaded'; isReplayDue: boolean };
 
 /**
  * A replay that continues after the answer to `session/load` ends with a pause of this length (ms): before the first
- * prompt, an agent sends only repetitions. If Liminal does not know of an answer in the session, it expects no replay
- * after this time.
+ * prompt, an agent sends only repetitions. If Liminal does not know of an answer in the session, Liminal expects no
+ * replay after this time.
  */
 const quietMs = 500;
 /** How long to wait for an expected replay to begin (ms). */
@@ -16,10 +16,10 @@ const dueMs = 5_000;
 const limitMs = 30_000;
 
 /**
- * An agent's replay when it loads a session. By the protocol the replay comes before the answer to `session/load`; some
- * agents answer before or during the replay (Gemini CLI 0.61, after the first update). If a replay begins after the
- * answer, its first update is a user's message, because Liminal has sent no prompt yet. Updates before the first user's
- * message are therefore new.
+ * The replay that an agent sends when it loads a session. By the protocol the replay comes before the answer to
+ * `session/load`; some agents answer before or during the replay (Gemini CLI 0.61, after the first update). If a replay
+ * begins after the answer, its first update is a user's message, because Liminal has sent no prompt yet. Updates before
+ * the first user's message are therefore new.
  */
 export class Replay {
   readonly #ended = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export class Replay {
     return this.#ended.promise;
   }
 
-  /** Whether an update is part of the replay; if so, keeps it. */
+  /** Returns whether an update is part of the replay; if so, keeps the update. */
   takes(update: unknown): boolean {
     if (this.#state === 'over' || !isConversation(update)) return false;
     if (this.#state === 'awaited') {
@@ -65,7 +65,7 @@ export class Replay {
     this.#ended.resolve();
   }
 
-  /** Waits for the end of the replay, and returns its updates; a second call returns none. */
+  /** Waits for the end of the replay, and returns its updates; a second call returns no updates. */
   async take(): Promise<unknown[]> {
     await this.ended;
     const updates = this.#updates;

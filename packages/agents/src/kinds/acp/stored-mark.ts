@@ -5,8 +5,8 @@ import { pages } from './listed-sessions.ts';
 const markLimitMs = 1_000;
 
 /**
- * Returns the time of a session's last change from the agent's list; undefined if the list does not have the session or
- * the time.
+ * Returns the time of a session's last change from the agent's list; undefined if the list lacks the session or its
+ * time.
  */
 export async function storedMark(
   agent: AcpAgent,

@@ -111,7 +111,7 @@ export class StoredSessions {
 
   /**
    * Ends the process if it has loaded this session. Call this before another process opens the session: a process of
-   * Codex locks the sessions that it has loaded, even after it has closed them.
+   * Codex locks the sessions that it has loaded, even after closing them.
    */
   async release(agentSessionId: string): Promise<void> {
     if (!this.#loaded.has(agentSessionId)) return;

@@ -89,7 +89,7 @@ test('SAFE: if one key press must not allow a request, no option to allow it is 
   expect(defaultOption((await asked({})).options, 'allow')?.optionId).toBe('allow_once');
 });
 
-test('the asker is named: a subagent by its task, an MCP server by its name', async () => {
+test('an approval names its asker: a subagent by the subagent’s task, an MCP server by the server’s name', async () => {
   expect(await asked({})).not.toHaveProperty('askedBy');
   expect((await asked({ agentID: 'known' })).askedBy).toBe('Subagent “Inspect the notes”');
   expect((await asked({ agentID: 'other' })).askedBy).toBe('A subagent');

@@ -23,7 +23,7 @@ import {
 import { oneLine } from '../../base/titles.ts';
 import { describeTool } from './translate/describe-tool.ts';
 
-/** An option and the result that it sends to Claude Code. */
+/** An option, and the result that Claude Code gets if a person chooses the option. */
 interface PermissionChoice extends ApprovalOption {
   result: PermissionResult;
 }
@@ -104,7 +104,7 @@ export class ClaudeApprovals {
 
   /**
    * Called by the SDK when an MCP server asks people a question. Without a running turn the question is cancelled,
-   * because nobody would see it.
+   * because nobody would see the question.
    */
   readonly onElicitation: OnElicitation = async (request, { signal }) => {
     await untilRead();
@@ -199,7 +199,7 @@ function reasonsFor(
  */
 const allowed = { behavior: 'allow' } satisfies PermissionResult;
 
-/** The result that the model reads in place of the tool's output. */
+/** Returns the result that the model reads in place of the tool's output. */
 const refusedWith = (note?: string): PermissionResult =>
   note === undefined
     ? deniedByUser
@@ -224,8 +224,8 @@ function permissionChoices(
 }
 
 /**
- * Returns the answers that the terminal offers to a plan; a person may add a note to each. Claude Code reports the plan
- * as approved only if the answer contains the plan.
+ * Returns the answers that the terminal offers to a plan; a person may add a note to each answer. Claude Code reports
+ * the plan as approved only if the answer contains the plan.
  */
 function planChoices(input: Record<string, unknown>, hasAutoMode: boolean): PermissionChoice[] {
   const approved = { behavior: 'allow', updatedInput: input } satisfies PermissionResult;

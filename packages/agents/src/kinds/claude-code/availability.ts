@@ -41,7 +41,10 @@ export async function describeClaude(env: NodeJS.ProcessEnv): Promise<AgentInfo>
   return { ...found, ...(troubles.length > 0 && { reason: troubles.join(' ') }) };
 }
 
-/** Whether there is a key or a login. On macOS, Claude Code keeps the login in the keychain, which is not read. */
+/**
+ * Returns whether there is a key or a login. On macOS, Claude Code stores the login in the keychain. Liminal does not
+ * read the keychain.
+ */
 async function isSignedIn(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (credentialVariables.some((name) => (env[name] ?? '') !== '')) return true;
   if (process.platform === 'darwin') return true;

@@ -19,8 +19,8 @@ import { isTaskOutput } from './task-output.ts';
 
 export interface ClaudeCodeOptions {
   /**
-   * The environment for Claude Code. Default: this process's environment, which also determines where sessions are
-   * stored.
+   * The environment for Claude Code. Default: this process's environment. The environment also determines where
+   * sessions are stored.
    */
   env?: NodeJS.ProcessEnv;
   /** How many processes may start at the same time. Default 2. */
@@ -95,8 +95,8 @@ export class ClaudeDriver implements AgentDriver<Config> {
         { ...options, program: installed.path, notices: [...options.notices, notice] },
         signal,
       );
-      // Claude Code as installed with Liminal did start under the same conditions, so the user's own Claude Code is at
-      // fault.
+      // The Claude Code that is installed with Liminal has started under the same conditions, so the user's own Claude
+      // Code is the cause of the failure.
       await noteFailure(used, thrownMessage(error));
       return session;
     }
@@ -163,7 +163,7 @@ async function startAllowed(options: StartOptions, signal: AbortSignal): Promise
 
 const serversForbidden = `The settings of your organization (disableSideloadFlags) allow ${name} only MCP servers that an administrator has approved. This session runs without Liminal’s MCP servers.`;
 
-/** The start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
+/** Returns the start options of the session's process. Throws ProviderError `SESSION_NOT_FOUND` or `INVALID_OPTION`. */
 async function startOptionsOf({ sessionId, projectDir, config, earlier }: SessionOpening<Config>) {
   if (earlier === undefined) {
     const agentSessionId = isUuid(sessionId) ? sessionId : randomUUID();
@@ -175,7 +175,7 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   if (isStored) return { agentSessionId, resume: true, config: read, notices: [] };
   const isLost = (await hasAnswered?.()) === true;
   // Claude Code does not store a session without messages: if the session was open on this server (it has a `memory`),
-  // begin it again.
+  // begin the session again.
   if (!isLost && memory === undefined) throw errors.SESSION_NOT_FOUND.unknown(name, sessionId);
   // Claude Code does not start a session with the id of an existing file, even if the file is unreadable.
   const isFree = isUuid(agentSessionId) && (await findFile(agentSessionId)) === undefined;
@@ -183,5 +183,5 @@ async function startOptionsOf({ sessionId, projectDir, config, earlier }: Sessio
   return { ...begun, config: read, notices: isLost ? [lost] : [] };
 }
 
-/** Unless its settings differ, Claude Code deletes transcripts of sessions that were not used for 30 days. */
+/** By default, Claude Code deletes the transcripts of sessions that were not used for 30 days. */
 const lost = `${name} no longer has this session. It starts over: it does not know what was said before.`;

@@ -48,7 +48,7 @@ interface ProcessEvents {
   gone: [error: unknown];
 }
 
-/** Options that match the terminal's behaviour; the SDK's defaults differ. */
+/** Options that match the behaviour of Claude Code's terminal, which differs from the SDK's defaults. */
 const asInTerminal: Options = {
   /** Makes Claude Code send previews with the choices of a question. */
   toolConfig: { askUserQuestion: { previewFormat: 'markdown' } },
@@ -60,8 +60,8 @@ const asInTerminal: Options = {
 };
 
 /**
- * The sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if people
- * have agreed. Because Claude Code reloads files that change while it runs, a hook blocks changes that nobody has
+ * Returns the sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if
+ * people have agreed. Because a running Claude Code reloads files that change, a hook blocks changes that nobody has
  * agreed to.
  */
 function settingsFrom(project: ProjectInUse): Options {
@@ -85,7 +85,7 @@ function settingsFrom(project: ProjectInUse): Options {
       // Claude Code also finds skills in newly created folders, without reporting a change.
       PreToolUse: [{ matcher: 'Skill', hooks: [mayUseSkill] }],
       // A skill can also start without a call of the tool `Skill`: a message can name the skill, and a subagent can
-      // start with it.
+      // start with the skill.
       PreSkillShellCommand: [{ hooks: [mayUseSkill] }],
     },
   };
@@ -94,13 +94,13 @@ function settingsFrom(project: ProjectInUse): Options {
 const notAgreed =
   'The settings and skills of the project have changed, and the user has not agreed to them yet.';
 
-/** The sources of settings that are outside the project. */
+/** The sources of settings outside the project. */
 const ofUser: ReadonlySet<string> = new Set(['user_settings', 'policy_settings']);
 
 /**
  * Without this prompt the model lacks Claude Code's instructions. Claude Code stores the prompt of a conversation's
- * first request and reuses it, even if a later start passes another prompt. `snapshot: false` makes Claude Code build
- * the prompt anew for a resumed conversation, with the present additions.
+ * first request and reuses this prompt, even if a later start passes another prompt. `snapshot: false` makes Claude
+ * Code build the prompt anew for a resumed conversation, with the present additions.
  */
 const wholePrompt = { type: 'preset', preset: 'claude_code' } as const;
 
@@ -163,7 +163,10 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     void this.#program.exited.then(() => this.#gone.reject(this.#program.ending));
   }
 
-  /** Resolves with the process's features when it is ready for its first message. Rejects if the process ends first. */
+  /**
+   * Resolves with the process's features when the process is ready for its first message. Rejects if the process ends
+   * first.
+   */
   async initialise(): Promise<SDKControlInitializeResponse> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -197,7 +200,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     return (await Reflect.apply(request, this.query, [uuid])) === true;
   }
 
-  /** The reason with the process's error output. */
+  /** Returns the reason with the process's error output. */
   explain(error: unknown): string {
     const reason = thrownMessage(error);
     const { errorOutput } = this.#program;
@@ -219,8 +222,8 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
     try {
       return await this.query.initializationResult();
     } catch (error) {
-      // The SDK's error may only say that no answer will arrive. Wait for the end of the process, which gives the
-      // reason.
+      // The SDK's error may only report that no answer will arrive. Wait for the end of the process, because the
+      // process's end explains the reason.
       const limit = new Promise((resolve) => setTimeout(resolve, reasonLimitMs));
       await Promise.race([this.#gone.promise, limit]);
       throw error;
@@ -258,7 +261,7 @@ export class ClaudeProcess extends EventEmitter<ProcessEvents> {
  */
 const ofOuterClaude = new Set(['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT']);
 
-/** Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
+/** Returns Claude Code's environment: the server's without Liminal's own variables, plus the process mark. */
 function childEnvironment(
   inherited: NodeJS.ProcessEnv,
   mark: Record<string, string>,
@@ -277,7 +280,7 @@ class InputQueue implements AsyncIterable<SDKUserMessage> {
   /**
    * `uuid` is the id with which Claude Code later refers to the message. With `priority: 'next'` the model reads the
    * message within the running turn, after the running tools (`now` would end the turn). With `shouldQuery: false` the
-   * message begins no turn: the model reads it with the next message.
+   * message begins no turn: the model reads the message together with the following message.
    */
   push(
     uuid: NonNullable<SDKUserMessage['uuid']>,

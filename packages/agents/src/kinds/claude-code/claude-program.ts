@@ -8,8 +8,8 @@ const heldOutputMs = 150;
 const maxErrorOutput = 2_000;
 
 /**
- * Claude Code's program. The SDK notices the program's end only by the end of the output, which a child process may
- * hold open; this class also notices the exit.
+ * Claude Code's program. The SDK detects the program's end only by the end of the output, but a child process may hold
+ * the output open. This class also detects the exit.
  */
 export class ClaudeProgram {
   readonly #exited = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ export class ClaudeProgram {
     return Object.assign(child, { stdout: this.#output });
   };
 
-  /** Must be called for each message. */
+  /** Records that a message has arrived. Must be called for each message. */
   noteMessage(): void {
     this.#lastMessage = performance.now();
   }

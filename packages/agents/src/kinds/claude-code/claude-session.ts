@@ -51,8 +51,8 @@ import { ClaudeTranslator } from './translate/translator.ts';
 export interface ClaudeSessionOptions extends ClaudeProcessOptions {
   output: SessionOutput;
   /**
-   * Records the id of each sent message, so that the entries that Claude Code stores for it do not count as written by
-   * another program.
+   * Records the id of each sent message, so that the entries that Claude Code stores for the message do not count as
+   * written by another program.
    */
   marks: Pick<TranscriptMarks, 'noteSent'>;
   /** Whether messages that begin with `!` run as commands. */
@@ -71,13 +71,13 @@ const maxUuids = 10_000;
 /** How long a stop waits until Claude Code has withdrawn its unread messages, in ms. */
 const withdrawLimitMs = 500;
 
-/** Interval at which the states of starting MCP servers are polled, in ms. */
+/** The interval at which the states of starting MCP servers are polled, in ms. */
 const serverLookMs = 1_000;
 
 interface Sending {
   turnId: string;
   bound: PromiseWithResolvers<void>;
-  /** The user stopped the turn before the agent began it. */
+  /** The user stopped the turn before the agent began the turn. */
   isStopped: boolean;
 }
 
@@ -101,7 +101,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Steered messages, by Liminal's ids; a steered message may later begin its own turn. */
   readonly #steered = new LruMap<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
-  /** The ids under which Claude Code knows messages, by Liminal's ids. */
+  /** The ids of messages in Claude Code, by Liminal's ids. */
   readonly #uuids = new LruMap<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** Aborts the running user command. */
@@ -228,7 +228,7 @@ export class ClaudeSession implements AgentSession<Config> {
     }
   }
 
-  /** Runs a user's command and sends Claude Code the result, which its model reads with the next message. */
+  /** Runs a user's command and sends Claude Code the result. The model reads the result with the next message. */
   #runCommand(command: string, text: string, { turnId, isStopped }: Sending): void {
     const { projectDir: cwd, output, runsUserCommands } = this.#options;
     if (!runsUserCommands) {
@@ -266,8 +266,8 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * If a person allows a call and adds a note, sends the note as a message, which the model reads after the call. The
-   * SDK's answer has a field for a note only if the answer is a refusal.
+   * If a person allows a call and adds a note, sends the note as a message. The model reads the message after the call.
+   * The SDK's answer has a field for a note only if the answer is a refusal.
    */
   #sendNote(outcome: ApprovalOutcome): void {
     if (outcome.outcome !== 'selected' || outcome.note === undefined) return;
@@ -339,7 +339,7 @@ export class ClaudeSession implements AgentSession<Config> {
     if (!this.#isAlive) return;
     if (this.#command !== undefined) this.#stopCommand(this.#command);
     else if (this.#translator.turn !== undefined) await this.#stopTurn();
-    // Claude Code ignores an interrupt that arrives before it has begun to work on the message.
+    // Claude Code ignores an interrupt that arrives before Claude Code has begun to work on the message.
     else if (this.#sending !== undefined) this.#sending.isStopped = true;
   }
 
@@ -414,7 +414,7 @@ export class ClaudeSession implements AgentSession<Config> {
   /** Throws ProviderError `NO_CHECKPOINT` or `PROCESS_CRASH`. */
   async rewindFiles(turnId: string, dryRun: boolean): Promise<RewindResult> {
     this.#checkAlive();
-    // Begin with a dry run, because only a dry run names the files.
+    // Begin with a dry run, because only a dry run lists the files.
     const {
       filesChanged: files = [],
       insertions = 0,
@@ -478,7 +478,10 @@ export class ClaudeSession implements AgentSession<Config> {
     void this.#watchServers();
   }
 
-  /** Polls and reports starting MCP servers until none is left: Claude Code itself reports them only with each turn. */
+  /**
+   * Polls and reports starting MCP servers until none is left: Claude Code itself reports MCP servers only with each
+   * turn.
+   */
   async #watchServers(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -503,8 +506,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
   #onMessage(message: unknown): void {
     if (!this.#isAlive) return;
-    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, which take more time than all other
-    // steps.
+    // Nearly all messages are plain deltas. Plain deltas skip the schemas below, because the schemas need more time
+    // than all other steps.
     if (isPlainDelta(message)) {
       this.#status.noteDelta();
       return this.#translator.readDelta(message, now());
@@ -524,7 +527,7 @@ export class ClaudeSession implements AgentSession<Config> {
   }
 
   /**
-   * Accepts the change of the settings file that a lasting permission causes. Claude Code has written the file by the
+   * Accepts the change that a lasting permission causes in the settings file. Claude Code has written the file by the
    * next model call.
    */
   async #noteAllowed(): Promise<void> {
@@ -563,7 +566,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const sending = this.#sending;
     if (sending?.turnId !== turnId) return;
     sending.bound.resolve();
-    // The turn is just beginning: stop it as soon as it has begun.
+    // The turn is just beginning: stop the turn as soon as it has begun.
     if (sending.isStopped) queueMicrotask(() => void this.#interruptAgain());
   }
 
@@ -598,7 +601,7 @@ export class ClaudeSession implements AgentSession<Config> {
     const signal = AbortSignal.timeout(withdrawLimitMs);
     const late = once(signal, 'abort');
     const withdraw = async (uuid: string): Promise<void> => {
-      // Retry until Claude Code has queued the message: before that it cannot be withdrawn.
+      // Retry until Claude Code has queued the message: before that, the message cannot be withdrawn.
       while (this.#translator.unread.includes(uuid) && !(await this.#process.withdraw(uuid)))
         await once(this.#process, 'message', { signal });
     };
@@ -639,7 +642,8 @@ export class ClaudeSession implements AgentSession<Config> {
 
 /**
  * Sets the additional folders in the running process. The folders only let the agent read and edit more files. With the
- * SDK's option `additionalDirectories` Claude Code would also use the folders' skills, which nobody has allowed.
+ * SDK's option `additionalDirectories`, Claude Code would also use the folders' skills, although nobody has allowed
+ * these skills.
  */
 async function setDirectories(query: Query, folders: readonly string[]): Promise<void> {
   await query.applyFlagSettings({ permissions: { additionalDirectories: [...folders] } });

@@ -5,7 +5,7 @@ import type { AgentCommand } from '@liminal/protocol';
 import { notSentNotice, commandName } from '../../base/local-answer.ts';
 import { terminalCommands } from './terminal-commands.ts';
 
-/** A command from the SDK or from a message, whose optional fields may be undefined. */
+/** A command from the SDK or from a message. The optional fields may be undefined. */
 type CommandLike = Pick<SlashCommand, 'name' | 'description'> & {
   argumentHint?: string | undefined;
   aliases?: string[] | undefined;
@@ -23,7 +23,7 @@ export const useless: ReadonlySet<string> = new Set([
   'workflow-launch-exec',
 ]);
 
-/** The commands that are offered to people. */
+/** Returns the commands that are offered to people. */
 export const offeredCommands = (commands: readonly CommandLike[]): AgentCommand[] =>
   commands
     .filter(({ name }) => !name.startsWith('__') && !useless.has(name))
@@ -54,8 +54,8 @@ export async function answerFor(
   const place = Object.hasOwn(terminalCommands, name) ? terminalCommands[name] : undefined;
   // A user's skill may have the name of a terminal command.
   if (place !== undefined && (!isListed || useless.has(name))) return notSentNotice(place);
-  // Send a command of an MCP server even if it is not listed: Claude Code lists a server's prompts only once the server
-  // has started.
+  // Send a command of an MCP server even if the command is not listed: Claude Code lists a server's prompts only once
+  // the server has started.
   if (isListed || name.startsWith('mcp__')) return undefined;
   const isPath = await stat(`/${name}`).then(
     () => true,

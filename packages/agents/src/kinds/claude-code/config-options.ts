@@ -60,7 +60,7 @@ const efforts = [
   { value: 'max', name: 'Maximum' },
 ] as const satisfies (ConfigChoice & { value: EffortLevel })[];
 
-/** The setting's value for an effort that Claude Code reports; undefined for an unknown effort. */
+/** Returns the setting's value for an effort that Claude Code reports; undefined for an unknown effort. */
 export const effortChoice = (effort: string): string | undefined =>
   efforts.find(({ value }) => value === effort)?.value;
 
@@ -78,7 +78,7 @@ const speeds: ConfigChoice[] = [
   },
 ];
 
-/** The setting's value for a fast mode state that Claude Code reports. */
+/** Returns the setting's value for a fast mode state that Claude Code reports. */
 export const speedOf = (state: string | undefined): string | undefined =>
   state === undefined ? undefined : state === 'off' ? 'standard' : 'fast';
 
@@ -113,18 +113,21 @@ export function offerOf(
     if (value === 'auto') return models.some(({ supportsAutoMode }) => supportsAutoMode === true);
     return value !== 'bypassPermissions' || mayBypassHere;
   };
-  // Other reasons are problems of the account or the server, which a choice does not remove.
+  // Other reasons are problems of the account or the server. A person's choice does not solve these problems.
   const hasFastMode = fastModeProblem === undefined || fastModeIsOff.has(fastModeProblem);
   return { models, modes: modes.filter(isOffered), hasFastMode };
 }
 
 /**
- * Whether the mode that allows everything is possible: as root, Claude Code starts with it only in a declared sandbox.
+ * Returns whether the mode that allows everything is possible: as root, Claude Code starts with it only in a declared
+ * sandbox.
  */
 export const mayBypass = (env: NodeJS.ProcessEnv): boolean =>
   process.getuid?.() !== 0 || env['IS_SANDBOX'] === '1';
 
-/** Returns the choice that stands for the model with this full name; if several do, prefers the present choice. */
+/**
+ * Returns the choice for the model with this full name. If several choices mean this model, prefers the present choice.
+ */
 export function modelOf(
   fullName: string | undefined,
   chosen: string,
@@ -156,8 +159,8 @@ export function readConfig(
 }
 
 /**
- * The start options of a process. If this machine no longer allows the mode, the process starts in the mode `default`,
- * which asks.
+ * Returns the start options of a process. If this machine no longer allows the mode, the process starts in the mode
+ * `default`, which asks.
  */
 export function startOptions({ model, mode, thinking }: Config, mayBypassHere: boolean): Options {
   const effort = efforts.find(({ value }) => value === thinking)?.value;
@@ -170,7 +173,7 @@ export function startOptions({ model, mode, thinking }: Config, mayBypassHere: b
   };
 }
 
-/** The settings as shown to people. */
+/** Returns the settings as shown to people. */
 export function configOptions(config: Config, offer: Offer): ConfigOption[] {
   const option = (id: ConfigId, name: string, category: string): ConfigOption => ({
     id,
@@ -215,7 +218,7 @@ export async function applyOption(
   return { [id]: value };
 }
 
-/** A notice if the process's mode differs from the chosen mode. */
+/** Returns a notice if the process's mode differs from the chosen mode. */
 export function modeNotice(chosen: string, mode: string): SessionNotice[] {
   if (chosen === '' || chosen === mode) return [];
   const nameOf = (value: string) => modes.find((one) => one.value === value)?.name ?? value;
@@ -259,7 +262,7 @@ function choices(
   return [...plainThinking, ...efforts.filter(({ value }) => levels?.includes(value) === true)];
 }
 
-/** Whether the model has a fast mode. */
+/** Returns whether the model has a fast mode. */
 const hasSpeeds = ({ models, hasFastMode }: Offer, model: string): boolean =>
   hasFastMode === true && models.find(({ value }) => value === model)?.supportsFastMode === true;
 

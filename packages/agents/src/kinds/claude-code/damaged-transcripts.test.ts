@@ -243,7 +243,7 @@ test.each([
   ],
   ['only an answer', [agent('b', 'lost', 'One.')], 'One.'],
 ])(
-  'a session of which %s is left is listed, of its folder and of all, and found',
+  'a session of which %s is left is found, and is listed among the sessions of its folder and of all folders',
   async (_, entries, title) => {
     const { sessionId } = await store(lines(entries.map((one) => ({ ...one, cwd: '/project' }))));
     const expected = { sessionId, projectDir: '/project', title };
@@ -254,7 +254,7 @@ test.each([
   },
 );
 
-test('a file without messages, or of a subagent, is not a session', async () => {
+test('a file without messages, and a subagent’s file, are not listed as sessions', async () => {
   const aside = agent('b', null, 'Aside.', { isSidechain: true, cwd: '/project' });
   for (const text of [lines([aside]), lines([{ type: 'file-history-snapshot' }]), '{"cut']) {
     const { sessionId } = await store(text);
@@ -263,7 +263,7 @@ test('a file without messages, or of a subagent, is not a session', async () => 
   }
 });
 
-test('a last line that is still being written does not count as missing', async () => {
+test('a last line that is still being written does not count as a missing part', async () => {
   const { sessionId, path } = await store('');
   await writeFile(path, `${lines(start)}{"parentUuid":"b"`);
   const turns = await readHistory(sessionId, '/project');
@@ -285,7 +285,7 @@ const step = fc.record({
   ),
 });
 
-test('of randomly damaged transcripts, each text is shown once, in the conversation or in a branch', async () => {
+test('in randomly damaged transcripts, each text is shown once, in the conversation or in a branch', async () => {
   const kept = await store('');
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {

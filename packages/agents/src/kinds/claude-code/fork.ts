@@ -16,7 +16,8 @@ const Cleared = z.looseObject({
 });
 
 /**
- * Whether the stored conversation began with `/clear`, so that the session's earlier turns are in another conversation.
+ * Returns whether the stored conversation began with `/clear`, so that the session's earlier turns are in another
+ * conversation.
  */
 export async function isAfterClear(sessionId: string, projectDir: string): Promise<boolean> {
   const { entries = [] } = (await readRaw(sessionId, projectDir)) ?? {};

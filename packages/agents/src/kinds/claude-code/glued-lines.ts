@@ -8,7 +8,7 @@ const beginning = /\{"(?:parentUuid|logicalParentUuid|isSidechain|type|uuid|sess
 /** A piece of a line: a parsed object, or the number of characters that could not be parsed. */
 export type LinePiece = { value: unknown } | { unreadable: number };
 
-/** The pieces of a line, in order. */
+/** Returns the pieces of a line, in order. */
 export function readGlued(line: string): LinePiece[] {
   if (line.trim() === '') return [];
   const parsed = parse(line);
@@ -37,7 +37,7 @@ export function readGlued(line: string): LinePiece[] {
   return pieces;
 }
 
-/** Whether an object is an entry. A block of a message is an object, but not an entry. */
+/** Returns whether an object is an entry. A block of a message is an object, but not an entry. */
 const isEntry = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && ('uuid' in value || 'sessionId' in value);
 

@@ -36,8 +36,8 @@ export async function findStored(
 }
 
 /**
- * The turns of the stored conversation in the order in which they began, including summarised turns and abandoned
- * branches; undefined if there is no such session.
+ * Returns the turns of the stored conversation in the order in which they began, including summarised turns and
+ * abandoned branches; undefined if there is no such session.
  */
 export async function readHistory(
   sessionId: string,
@@ -67,7 +67,7 @@ export async function readHistory(
 interface Conversation {
   /** Each entry's position in the file. */
   places: ReadonlyMap<string, number>;
-  /** The entries that a resumed Claude Code uses, and those that it has summarised. */
+  /** The entries that a resumed Claude Code uses, and the entries that it has summarised. */
   main: TranscriptEntry[];
   /** Abandoned branches, which Claude Code no longer uses. `root` is the entry after which the branch begins. */
   branches: { root: string; entries: TranscriptEntry[] }[];

@@ -1,6 +1,6 @@
 import { isPlainDelta } from './translate/native.ts';
 
-/** The start of a line that may be a delta. */
+/** The text at the start of each line that may be a delta. */
 const deltaStart = '{"type":"stream_event","event":{"type":"content_block_delta"';
 /** For lines up to this many characters, a regular expression is faster than a parser. */
 const shortLine = 4_096;
@@ -8,8 +8,8 @@ const fields: ReadonlySet<string> = new Set(['text', 'thinking', 'partial_json']
 
 /**
  * Joins successive deltas of one block, in Claude Code's output lines, to one delta with all their text. The lines of
- * such deltas differ only in their text and an id, so only the first line is parsed and the others are matched by a
- * pattern. Matching a line takes a quarter of the time of parsing it.
+ * such deltas differ only in their text and an id, so only the first line is parsed, and the other lines are matched by
+ * a pattern. Matching a line takes a quarter of the time of parsing it.
  */
 export class DeltaJoiner {
   /** The pattern of the deltas of the newest block. */
@@ -60,7 +60,7 @@ interface Delta {
   pattern: RegExp;
 }
 
-/** The text, still escaped as in JSON. */
+/** Returns the text, still escaped as in JSON. */
 function deltaText(line: string | undefined, { pattern }: Delta): string | undefined {
   return line === undefined || line.length > shortLine ? undefined : pattern.exec(line)?.[1];
 }

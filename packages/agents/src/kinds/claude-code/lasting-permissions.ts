@@ -29,8 +29,8 @@ const modeGrants = new Map<PermissionMode, string>([
 ]);
 
 /**
- * The choices in a list of proposals, with rules separate from modes and folders, one choice per scope. Proposals that
- * remove or replace rules are not offered, because their effect cannot be described.
+ * Returns the choices in a list of proposals, with rules separate from modes and folders, one choice per scope.
+ * Proposals that remove or replace rules are not offered, because their effect cannot be described.
  */
 export function lastingPermissions(
   proposals: readonly PermissionUpdate[],

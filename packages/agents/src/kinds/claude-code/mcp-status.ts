@@ -17,7 +17,7 @@ const states: Record<McpServerStatus['status'], Pick<McpServerState, 'state' | '
   disabled: { state: 'off', actions: ['on'] },
 };
 
-/** The MCP servers' states, without their configuration, which may contain keys. */
+/** Returns the MCP servers' states, without their configuration, which may contain keys. */
 export async function listMcpServers(query: Query): Promise<McpServerState[]> {
   const servers = await query.mcpServerStatus();
   return servers.map(({ name, status, error, tools }) => ({
@@ -49,7 +49,7 @@ const SignIn = z.looseObject({ authUrl: z.string().optional() });
 
 /**
  * Starts a sign-in to an MCP server; Claude Code itself waits until the user has signed in. The SDK has this method,
- * though its types lack it.
+ * but the SDK's types lack it.
  */
 async function signIn(query: Query, name: string): Promise<McpActionResult> {
   const ask: unknown = Reflect.get(query, 'mcpAuthenticate');

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Claude Code's reports about a sent message; the SDK's types lack them. The first report about a message says that the
- * message is queued.
+ * Claude Code's reports about a sent message. The SDK's types lack these reports. The first report about a message
+ * means that the message is queued.
  */
 const Lifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),

@@ -13,7 +13,7 @@ async function passed(said: string, chunk: number): Promise<string> {
   return text(Readable.from(chunks, { objectMode: false }).pipe(new ProgramOutput()));
 }
 
-test('small lines pass unchanged, however they are chunked, with or without a last line end', async () => {
+test('small lines pass unchanged, in whatever chunks they arrive, with or without a last line end', async () => {
   const said = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n')));
   await fc.assert(
     fc.asyncProperty(said, fc.integer({ min: 1, max: 7 }), async (parts, chunk) => {

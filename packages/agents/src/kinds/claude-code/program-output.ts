@@ -2,13 +2,16 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { largeLine, shortenLargeLine } from '../../base/large-lines.ts';
 import { DeltaJoiner } from './joined-deltas.ts';
 
-/** Most bytes of a held line. A longer line is passed on unchanged, because holding it would take too much memory. */
+/**
+ * The most bytes of a line that is held back. A longer line is passed on unchanged, because holding it would take too
+ * much memory.
+ */
 const longestHeld = 32 * 1024 * 1024;
 const lineEnd = 10;
 
 /**
  * Prepares Claude Code's output for the SDK, which parses each line on the main thread. Shortens large lines, and joins
- * deltas that arrive together to one.
+ * deltas that arrive together to one delta.
  */
 export class ProgramOutput extends Transform {
   /** The chunks of the unfinished line. */
@@ -59,7 +62,7 @@ export class ProgramOutput extends Transform {
     if (completeBytes > 0) {
       const lines = Buffer.concat([...this.#begun, chunk.subarray(0, completeBytes)]);
       // A chunk is passed on unchanged if it is a single line. The end of a line that was too long to hold is also
-      // passed on unchanged, because it may begin within a character.
+      // passed on unchanged, because that end may begin within a character.
       const isAsItIs =
         lines.indexOf(lineEnd) === lines.length - 1 || this.#begunBytes > longestHeld;
       this.push(

@@ -26,11 +26,14 @@ export interface FoundClaude {
 interface ProgramSearch {
   /** The program to use; undefined if no usable program is found. */
   used: FoundClaude | undefined;
-  /** Why the user's own program is not used, as a sentence; undefined if it is used or does not exist. */
+  /** Why the user's own program is not used, as a sentence; undefined if the program is used or does not exist. */
   passedOver: string | undefined;
 }
 
-/** Finds the user's own program on the search path if it works and is new enough, otherwise the installed program. */
+/**
+ * Finds the user's own program on the search path if that program works and is new enough; otherwise returns the
+ * installed program.
+ */
 export async function findClaude(searchPath: string | undefined): Promise<ProgramSearch> {
   const path = findProgram('claude', searchPath);
   if (path === undefined) return { used: installedClaude(), passedOver: undefined };
@@ -52,12 +55,12 @@ export async function findClaude(searchPath: string | undefined): Promise<Progra
 /** Programs that failed to start a session, by `programKey`, with their errors. */
 const failures = new LruMap<string, string>(10);
 
-/** Records that the user's own program failed, so that it is not used again until the file changes. */
+/** Records that the user's own program failed, so that the program is not used again until its file changes. */
 export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {
   failures.set(await programKey(path), `did not start a session (${why.replace(/\.$/, '')})`);
 }
 
-/** The program that npm has installed for this platform. */
+/** Returns the program that npm has installed for this platform. */
 export function installedClaude(): FoundClaude | undefined {
   const { platform, arch } = process;
   const name = `${platform}-${arch}${isMusl() ? '-musl' : ''}`;

@@ -47,7 +47,9 @@ export class ProjectInUse {
     return new ProjectInUse(projectDir, env, trust, settings, isUsed);
   }
 
-  /** Whether the process may use the settings files as they are now. The process itself reloads changed files. */
+  /**
+   * Returns whether the process may use the settings files as they are now. The process itself reloads changed files.
+   */
   async mayUseNow(): Promise<boolean> {
     const now = await readClaudeProject(this.#projectDir, this.#env);
     if (now === undefined || now.hash === this.#settings?.hash) return true;

@@ -126,7 +126,7 @@ test.each([
   expect(await claude()).toBeUndefined();
 });
 
-test('as a project, the home folder has only settings that are not the user’s own', async () => {
+test('if the project folder is the home folder, only settings that are not the user’s own count as the project’s', async () => {
   await put('home/.claude/settings.json', json({ hooks }));
   await put('home/.claude/skills/s/SKILL.md', skill('hooks: x'));
   expect(await claude('home')).toBeUndefined();
@@ -151,7 +151,7 @@ test.each([
   ['a question mark', '? hooks\n: x'],
   ['a tag', '!!str hooks: x'],
   ['an anchor', '&a hooks: x'],
-])('a skill is more than text if a key is written as %s', (_, frontmatter) => {
+])('a skill counts as more than text if a key is written as %s', (_, frontmatter) => {
   expect(isOnlyText(`---\n${frontmatter}\n---\nText.`)).toBe(false);
   expect(isOnlyText(`\uFEFF\n---\n${frontmatter}\n---\nText.`)).toBe(false);
   expect(isOnlyText(`---\nname: a\ndescription: >\n  b\n\n  c\n---\nText.`)).toBe(true);

@@ -1,7 +1,7 @@
 /**
- * Finds the files of a project folder that make Claude Code run programs, or that permit it something; measured with
- * Claude Code 2.1.330. Files that are only text for the model are left out: CLAUDE.md, rules, output styles, plain
- * skills.
+ * Finds the files of a project folder that make Claude Code run programs, or that give Claude Code a permission;
+ * measured with Claude Code 2.1.330. Files that are only text for the model are left out: CLAUDE.md, rules, output
+ * styles, plain skills.
  */
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -18,9 +18,9 @@ import {
 } from '../../base/project-files.ts';
 import type { ProjectSettings } from '../../contract/project-settings.ts';
 
-/** Most folders of a project that are searched for skills. */
+/** The most folders that are searched for skills in one project. */
 const maxFolders = 2_000;
-/** How long git may take in total to report which folders it ignores, ms. */
+/** How long git may take in total to report the ignored folders, in ms. */
 const gitMs = 10_000;
 
 /** A skill with one of these files is a plugin, which can have its own hooks and MCP servers. */
@@ -88,7 +88,7 @@ async function findFiles(projectDir: string, env: NodeJS.ProcessEnv): Promise<Fo
   return [...settings.filter(({ text }) => !isEmpty(text)), ...texts, ...below.notes];
 }
 
-/** The folder of the user's own settings, which needs no trust. */
+/** Returns the folder of the user's own settings, which needs no trust. */
 async function userFolder(env: NodeJS.ProcessEnv): Promise<string> {
   const folder = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude');
   return realpath(folder).catch(() => folder);
@@ -97,7 +97,7 @@ async function userFolder(env: NodeJS.ProcessEnv): Promise<string> {
 const settingsPaths = (folders: readonly string[], own: string, name: string): string[] =>
   folders.map((folder) => join(folder, '.claude', name)).filter((path) => dirname(path) !== own);
 
-/** Whether a settings file sets nothing. */
+/** Returns whether a settings file sets nothing. */
 function isEmpty(text: string | undefined): boolean {
   if (text === undefined) return false;
   if (text.trim() === '') return true;
@@ -109,7 +109,7 @@ function isEmpty(text: string | undefined): boolean {
   }
 }
 
-/** The skills, commands, agents and workflows of a `.claude` folder that run or permit something. */
+/** Returns the skills, commands, agents and workflows of a `.claude` folder that run or permit something. */
 async function findTexts(folder: string, reading: ProjectReading): Promise<FoundFile[]> {
   const kinds = ['skills', 'commands', 'agents', 'workflows'].map((name) => join(folder, name));
   const found: (string[] | undefined)[] = [];
@@ -128,8 +128,8 @@ async function findTexts(folder: string, reading: ProjectReading): Promise<Found
 }
 
 /**
- * Whether a skill, command or agent is only text for the model. Each line of the frontmatter must begin or continue the
- * value of a known key, so that no other YAML syntax can hide a key.
+ * Returns whether a skill, command or agent is only text for the model. Each line of the frontmatter must begin or
+ * continue the value of a known key, so that no other YAML syntax can hide a key.
  */
 export function isOnlyText(text: string): boolean {
   if (text.includes('!`') || text.includes('```!')) return false;
@@ -149,8 +149,8 @@ export function isOnlyText(text: string): boolean {
 
 /**
  * Returns the folders below a project folder that contain a `.claude`, and notes about folders that were not searched.
- * Once Claude Code has read a file in a folder with a `.claude`, it uses the folder's skills, unless git ignores the
- * folder.
+ * After Claude Code has read a file in a folder with a `.claude`, Claude Code uses the folder's skills, unless git
+ * ignores the folder.
  */
 async function foldersBelow(
   folder: string,
@@ -191,8 +191,8 @@ async function foldersIn(folder: string): Promise<{ path: string; isLink: boolea
 }
 
 /**
- * Whether two states of the settings differ only by lasting rules that people have allowed in this session. Claude Code
- * writes lasting rules into the folder's settings.
+ * Returns whether two states of the settings differ only by lasting rules that people have allowed in this session.
+ * Claude Code writes lasting rules into the folder's settings.
  */
 export function differOnlyByRules(
   before: ProjectSettings | undefined,

@@ -6,7 +6,7 @@ const promptOf = (text: string, blocks: readonly ContentBlock[]) => promptIn(tex
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 
-test('a message with only text stays one text, as Claude Code’s own terminal sends it', () => {
+test('a message that has only text stays one text, as Claude Code’s own terminal sends it', () => {
   expect(promptOf('Hello', [])).toBe('Hello');
 });
 
@@ -19,7 +19,7 @@ test('an image follows the text, with unchanged bytes', () => {
   expect(promptOf('', [image])).toEqual([{ type: 'image', source }]);
 });
 
-test('files are documents: text files with their text, others with their bytes', () => {
+test('files become documents: text files with their text, other files with their bytes', () => {
   const text = { uri: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
   const pdf = { uri: 'blob:1', name: 'a.pdf', mimeType: 'application/pdf', blob: 'JVBERg==' };
   expect(

@@ -39,8 +39,8 @@ export function claudePrompt(
 }
 
 /**
- * Whether the text has a command or mentions, which Claude Code itself interprets. If a message has several text parts,
- * Claude Code interprets only the last.
+ * Returns whether the text has a command or mentions, which Claude Code itself interprets. If a message has several
+ * text parts, Claude Code interprets only the last.
  */
 const isForProgram = (words: string): boolean =>
   words.startsWith('/') || mentionsIn(words).length > 0;
@@ -51,8 +51,8 @@ function mentionLink(link: ResourceLink): string {
 }
 
 /**
- * Whether a mention can contain the path: Claude Code cannot escape a quote, and reads a # as the start of a line
- * number.
+ * Returns whether a mention can contain the path: Claude Code cannot escape a quote, and reads a # as the start of a
+ * line number.
  */
 const isMentionable = (path: string): boolean => !/["#]/.test(path);
 

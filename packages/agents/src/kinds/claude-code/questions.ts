@@ -25,7 +25,7 @@ const options: ApprovalOption[] = [
   { optionId: 'reject_once', name: 'Skip', kind: 'reject_once', takesNote: true },
 ];
 
-/** The questions of an AskUserQuestion call; empty if the input cannot be read. */
+/** Returns the questions of an AskUserQuestion call; empty if the input cannot be read. */
 export const readQuestions = (input: unknown): Question[] =>
   QuestionsInput.safeParse(input).data?.questions ?? [];
 
@@ -46,7 +46,7 @@ export function questionForm(questions: readonly Question[]): ApprovalQuestion &
   };
 }
 
-/** The call's input with the answers, in the form of Claude Code's own terminal. */
+/** Returns the call's input with the answers, in the form of Claude Code's own terminal. */
 export function answerQuestions(
   input: Record<string, unknown>,
   questions: readonly Question[],
@@ -64,7 +64,7 @@ export function answerQuestions(
   return { ...input, answers, annotations };
 }
 
-/** The result that the model reads for unanswered questions. */
+/** Returns the result that the model reads for unanswered questions. */
 export const notAnswered = (note: string | undefined): PermissionResult => ({
   behavior: 'deny',
   message:
@@ -75,7 +75,7 @@ export const notAnswered = (note: string | undefined): PermissionResult => ({
 
 const fieldName = (index: number): string => `question_${index + 1}`;
 
-/** A question's field. If there is only one question, it is the form's title, so its field has only the header. */
+/** Returns a question's field. A single question is the form's title, so the question's field has only the header. */
 function field(
   { question, header, multiSelect, options: offered }: Question,
   isOneOfMany: boolean,

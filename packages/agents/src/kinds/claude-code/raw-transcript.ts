@@ -14,7 +14,7 @@ const RawEntry = z.looseObject({
   type: z.string(),
   uuid: z.string(),
   parentUuid: Id,
-  /** Of a summary, which has no parent: the id of the entry before the summary. */
+  /** Only a summary has this field: the id of the entry before the summary. A summary has no parent. */
   logicalParentUuid: Id,
   isSidechain: Flag,
   /** A message in the user's name that is only for the model. */
@@ -40,11 +40,11 @@ export interface RawTranscript {
   entries: RawEntry[];
   /** Subagents' entries in this file (older versions of Claude Code), by conversation. */
   sidechains: RawEntry[][];
-  /** The last entry that a process recorded as its position: a resumed Claude Code continues there. */
+  /** The last entry that a process recorded as its position: a resumed Claude Code continues after this entry. */
   leaf: string | undefined;
   /**
-   * The entry to which the conversation was last rewound; empty if it was rewound to its beginning. Undefined if there
-   * was no rewind, or if messages followed the rewind.
+   * The entry to which the conversation was last rewound; '' if the conversation was rewound to its beginning.
+   * Undefined if there was no rewind, or if messages followed the rewind.
    */
   rewoundTo: string | undefined;
 }
@@ -55,7 +55,7 @@ export interface RawTranscript {
  */
 const writingMs = 5_000;
 
-/** Reads a session's file; undefined if it does not exist. */
+/** Reads a session's file; undefined if the file does not exist. */
 export async function readRaw(
   sessionId: string,
   projectDir: string,
@@ -181,7 +181,7 @@ const gap = 'A part of this conversation is missing in Claude Code’s file.';
 const secondRoot =
   'A new conversation begins here in Claude Code’s file. Claude Code does not know the earlier messages.';
 
-/** The entry without fields that only Claude Code needs, which are most of a large file. */
+/** Returns the entry without the fields that only Claude Code needs. These fields make up most of a large file. */
 function slim(entry: RawEntry): RawEntry {
   const { type, uuid, parentUuid, logicalParentUuid, isSidechain, isMeta } = entry;
   const { isCompactSummary, message, subtype, content, origin, timestamp } = entry;
@@ -210,7 +210,7 @@ function conversationsOf(entries: readonly RawEntry[]): RawEntry[][] {
   return [...new Set(found.values())];
 }
 
-/** The ids of the entries that a resumed Claude Code continues, including entries that it has summarised. */
+/** Returns the ids of the entries that a resumed Claude Code continues, including entries that it has summarised. */
 export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<string> {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));
   const tip = entries.findLast(isSpoken) ?? entries.at(-1);
@@ -228,7 +228,7 @@ export function mainEntries({ entries, leaf, rewoundTo }: RawTranscript): Set<st
   return main;
 }
 
-/** The ids of an entry and all its ancestors. */
+/** Returns the ids of an entry and all its ancestors. */
 function pathTo(byId: ReadonlyMap<string, RawEntry>, uuid: string | undefined): Set<string> {
   const path = new Set<string>();
   for (let at = byId.get(uuid ?? ''); at; at = byId.get(at.parentUuid ?? '')) path.add(at.uuid);
@@ -248,8 +248,8 @@ function endAfter(entries: readonly RawEntry[], place: string): string {
 }
 
 /**
- * Whether an entry without children belongs to the conversation although it is not an ancestor of its end: the result
- * of a parallel call, a note, or a command's output.
+ * Returns whether an entry without children belongs to the conversation although the entry is not an ancestor of the
+ * conversation's last entry: the result of a parallel call, a note, or a command's output.
  */
 function isBeside(
   entry: RawEntry,
@@ -265,8 +265,8 @@ const messageId = ({ message }: RawEntry): unknown =>
   z.looseObject({ id: z.string() }).safeParse(message).data?.id;
 
 /**
- * Returns the branches of a conversation that are not part of `main`. Each branch has its entries from the point where
- * it leaves `main`, oldest first. Each entry is in exactly one branch.
+ * Returns the branches of a conversation that are not part of `main`. A branch contains the entries after the point
+ * where the branch leaves `main`, oldest first. Each entry is in exactly one branch.
  */
 export function branchesOf(entries: readonly RawEntry[], main: ReadonlySet<string>): RawEntry[][] {
   const byId = new Map(entries.map((entry) => [entry.uuid, entry]));

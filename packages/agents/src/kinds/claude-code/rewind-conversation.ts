@@ -57,8 +57,8 @@ interface RewindTarget {
   /** The first message to remove. */
   target: string;
   /**
-   * The newest entry that Liminal knows. Claude Code refuses the rewind if it has newer entries, so that it does not
-   * remove entries that Liminal has not seen.
+   * The newest entry that Liminal knows. Claude Code refuses the rewind if the conversation has newer entries, so that
+   * no entry is removed that Liminal has not seen.
    */
   newest: string | undefined;
 }

@@ -33,7 +33,7 @@ const Facts = z.looseObject({
 });
 export type SessionFacts = z.infer<typeof Facts>;
 
-/** The facts about the session in a message; undefined for most messages. */
+/** Returns the facts about the session in a message; undefined for most messages. */
 export const readFacts = (message: unknown): SessionFacts | undefined =>
   Facts.safeParse(message).data;
 
@@ -44,5 +44,8 @@ export const readStartMode = (started: unknown): string | undefined =>
 
 const LocalResult = z.looseObject({ type: z.literal('result'), num_turns: z.literal(0) });
 
-/** Whether a message ends a turn without a model call, in which a command such as /model may have changed settings. */
+/**
+ * Returns whether a message ends a turn without a model call, in which a command such as /model may have changed
+ * settings.
+ */
 export const isLocalResult = (message: unknown): boolean => LocalResult.safeParse(message).success;

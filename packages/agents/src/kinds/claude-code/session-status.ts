@@ -168,7 +168,7 @@ export class SessionStatus {
     return now === preferred ? 'default' : effortChoice(now);
   }
 
-  /** Updates the setting `model` from the full name of the model that Claude Code uses. */
+  /** Updates the setting `model`. Claude Code reports the full name of the model that it uses. */
   updateModel(fullName: string | undefined): void {
     const model = modelOf(fullName, this.#inForce.model, this.#offer.models);
     if (model !== this.#inForce.model) this.#set({ model });

@@ -28,7 +28,7 @@ const SettingsAnswer = z.looseObject({
     .catch({}),
 });
 
-/** Requests the settings of the running Claude Code; empty if it does not answer. */
+/** Requests the settings of the running Claude Code; empty if Claude Code does not answer. */
 export async function askSettings(query: Query): Promise<SettingsInForce> {
   const { effective, applied } = SettingsAnswer.parse(await requestSettings(query));
   const { permissions, disableAutoMode } = effective;
@@ -38,7 +38,7 @@ export async function askSettings(query: Query): Promise<SettingsInForce> {
   return { model: applied.model, effort: applied.effort ?? undefined, ruledOut };
 }
 
-/** The SDK has this method, though its types lack it. */
+/** Calls a method of the SDK that is missing from the SDK's types. */
 async function requestSettings(query: Query): Promise<unknown> {
   const ask: unknown = Reflect.get(query, 'getSettings');
   if (typeof ask !== 'function') return {};

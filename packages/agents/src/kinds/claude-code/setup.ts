@@ -64,7 +64,7 @@ const Started = z.looseObject({
 });
 type Account = z.infer<typeof Started>['account'];
 
-/** Names for the sources of rules and skills; a source that is not in this list keeps Claude Code's name. */
+/** Names for the sources of rules and skills. A source that is not in this list is shown with Claude Code's name. */
 const sources: Readonly<Record<string, string>> = {
   userSettings: 'user settings',
   projectSettings: 'project settings',

@@ -20,7 +20,7 @@ test('each command’s output is polled only while the command runs', async () =
   expect(looked).toEqual([]);
 });
 
-test('Claude Code is not polled again before it has answered, nor if all commands have ended', async () => {
+test('Claude Code is not polled again before it has answered, and is not polled once all commands have ended', async () => {
   const answer = Promise.withResolvers<void>();
   const look = vi.fn<() => Promise<void>>(() => answer.promise);
   const output = new TaskOutput(look);

@@ -1,4 +1,4 @@
-/** The output of background commands, which Claude Code reports only on request. */
+/** Gets the output of background commands. Claude Code reports this output only on request. */
 import type { Query } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
 
@@ -18,8 +18,8 @@ export async function askOutput(query: Query, taskId: string): Promise<string | 
 }
 
 /**
- * Whether the path is a file in which Claude Code stores the output of a background command of the session: its folder
- * below the system's temporary folder has a folder for each user, project and session.
+ * Returns whether the path is a file in which Claude Code stores the output of a background command of the session: its
+ * folder below the system's temporary folder has a folder for each user, project and session.
  */
 export function isTaskOutput(agentSessionId: string, path: string): boolean {
   const [user = '', , session, tasks, file = ''] = path.split('/').slice(-5);

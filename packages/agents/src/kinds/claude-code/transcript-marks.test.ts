@@ -42,7 +42,7 @@ test('a message that this server sent, and the entries that follow it, leave the
   expect(await marks.read('s1')).toBe(before);
 });
 
-test('entries and answers of other programs change the mark, and so does the position that a process recorded', async () => {
+test('entries and answers of other programs change the mark, and a position that another process recorded changes the mark', async () => {
   const { add, marks } = await store();
   marks.noteSent('a');
   await add(user('a', null), assistant('a1', 'a'));

@@ -26,7 +26,7 @@ const maxSent = 1_000;
 const maxEntries = 1_000;
 
 interface Scan extends GrowingFile {
-  /** The last entries by id: true if the entry belongs to a turn that this server sent. */
+  /** The last entries by id: the value is true if the entry belongs to a turn that this server sent. */
   own: LruMap<string, boolean>;
   /** The number of entries that other programs wrote. */
   foreign: number;
@@ -57,7 +57,7 @@ export class TranscriptMarks {
     const size = (await stat(path).catch(() => undefined))?.size;
     if (size === undefined) return undefined;
     const known = this.#scans.get(sessionId);
-    // If the file has become shorter, it was rewritten: read it from the beginning.
+    // If the file has become shorter, the file was rewritten: read it from the beginning.
     const scan =
       known && size >= known.offset
         ? known
@@ -80,7 +80,7 @@ export class TranscriptMarks {
   }
 }
 
-/** Whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
+/** Returns whether an entry is a user's message, not a tool's result or a message from Claude Code to its model. */
 function isPrompt({ type, isMeta, message }: TranscriptLine): boolean {
   if (type !== 'user' || isMeta === true) return false;
   const content = message?.content;
@@ -100,8 +100,8 @@ function parseLine(text: string): TranscriptLine | undefined {
 }
 
 /**
- * Finds a session's file by its name in all project folders, because Claude Code derives the folders' names in its own
- * way. If several folders have such a file, returns the file of this project.
+ * Finds a session's file by the file's name in all project folders, because Claude Code derives the folders' names in
+ * its own way. If several folders have such a file, returns the file of this project.
  */
 export async function findFile(sessionId: string, projectDir = ''): Promise<string | undefined> {
   const root = join(process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude'), 'projects');

@@ -10,11 +10,11 @@ type Params = Record<string, unknown>;
 
 /** A session's thread, with the threads that Codex begins for its tasks. */
 export interface HostedThread {
-  /** Whether a turn belongs to this thread, by Codex' own id. */
+  /** Returns whether a turn belongs to this thread, by Codex' own id. */
   owns(nativeTurnId: string): boolean;
   /** Handles a notification about this thread, about a task's thread, or about the whole server. */
   onNotification(method: string, params: Params): void;
-  /** Handles a request from Codex. Resolves with the answer; if it rejects, Codex gets an error. */
+  /** Handles a request from Codex. Resolves with the answer. If the promise rejects, Codex receives an error. */
   onRequest(method: string, params: Params, id: string | number): Promise<unknown>;
   onGone(reason: Error): void;
 }
@@ -43,10 +43,10 @@ interface PendingRequest {
   reject: (error: Error) => void;
 }
 
-/** Limit for Codex to close a thread, ms. */
+/** How long Codex may take to close a thread, in ms. */
 const leaveLimitMs = 2_000;
 
-/** A running `codex app-server`, and the threads that are open in it. */
+/** A running `codex app-server`, and the threads that are open in the server. */
 export class AppServer {
   readonly #process: ServerProcess;
   readonly #pending = new Map<unknown, PendingRequest>();
@@ -99,12 +99,12 @@ export class AppServer {
     return this.#isAlive;
   }
 
-  /** Codex' version; undefined if Codex does not report it. */
+  /** Codex' version; undefined if Codex does not report a version. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** The path of Codex' own folder (`CODEX_HOME`); undefined if Codex does not report it. */
+  /** The path of Codex' own folder (`CODEX_HOME`); undefined if Codex does not report the path. */
   get home(): string | undefined {
     return this.#home;
   }
@@ -150,8 +150,8 @@ export class AppServer {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     this.#closing.set(threadId, resolve);
     const left = await request('thread/unsubscribe');
-    // Wait until the thread is closed: if it were opened again before, it would lack entries that Codex has not written
-    // yet.
+    // Wait until the thread is closed. A thread that is opened again before that lacks the entries that Codex has not
+    // written yet.
     if (isRecord(left) && left['status'] === 'unsubscribed') await closed;
     this.#closing.delete(threadId);
   }
@@ -165,7 +165,7 @@ export class AppServer {
     return this.#process.explain(reason);
   }
 
-  /** Ends the process and all processes that it started. */
+  /** Ends the server's process and all processes that it started. */
   end(): Promise<void> {
     this.#isAlive = false;
     this.#ended ??= this.#process.end(true);
@@ -188,8 +188,8 @@ export class AppServer {
   }
 
   /**
-   * Handles a message, one per line: a request has an id and a method, a notification only a method, and an answer only
-   * an id.
+   * Handles a line, which is one message: a request has an id and a method, a notification has only a method, and
+   * an answer has only an id.
    */
   #take(message: unknown, line: string): void {
     if (!isRecord(message)) return this.#process.note(`${line}\n`);
@@ -213,7 +213,7 @@ export class AppServer {
 
   /**
    * Assigns a task's thread to the session's thread that started the task, and returns that thread. The task's turn
-   * names the turn that started the task (`rootTurnId`).
+   * contains the id of the turn that started the task (`rootTurnId`).
    */
   #adopt(threadId: string, turn: unknown): HostedThread | undefined {
     const root = isRecord(turn) ? turn['rootTurnId'] : undefined;

@@ -27,7 +27,7 @@ const signIn = (codex: string): string =>
 const signedInLater =
   'Codex started before you signed in. It uses the new login once all of its sessions have ended.';
 
-/** Limit for Codex to report its account, ms. */
+/** How long Codex may take to report its account, in ms. */
 const accountLimitMs = 1_000;
 
 const Account = z.looseObject({ account: z.unknown(), requiresOpenaiAuth: z.boolean() });
@@ -56,7 +56,7 @@ export async function describeCodex(
   return { ...found, reason: stored ? signedInLater : login };
 }
 
-/** Whether a running Codex has the login that its model needs; undefined if Codex does not answer. */
+/** Returns whether a running Codex has the login that its model needs; undefined if Codex does not answer. */
 async function isSignedIn(
   server: Pick<AppServer, 'request' | 'within'>,
 ): Promise<boolean | undefined> {
@@ -68,7 +68,7 @@ async function isSignedIn(
 }
 
 /**
- * Whether there is a login, or a custom model provider, which may need no login. Codex ignores API keys in its
+ * Returns whether there is a login, or a custom model provider, which may need no login. Codex ignores API keys in its
  * environment.
  */
 async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -79,7 +79,7 @@ async function hasLogin(env: NodeJS.ProcessEnv): Promise<boolean> {
   return holdsLogin(login) || ownProvider.test(config) || elsewhere.test(config);
 }
 
-/** Whether the login file has a key or tokens: after a sign-out, Codex leaves the file without them. */
+/** Returns whether the login file has a key or tokens: after a sign-out, Codex leaves the file without them. */
 function holdsLogin(text: string): boolean {
   const login = parseLine(text);
   const besides = ['auth_mode', 'last_refresh'];

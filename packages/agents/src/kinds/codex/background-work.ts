@@ -11,15 +11,15 @@ import type { CodexTurn, TurnCommand } from './translate/turn.ts';
 
 type Params = Record<string, unknown>;
 
-/** Interval between reports of background output, ms. */
+/** The interval between reports of background output, ms. */
 const progressMs = 1_000;
 
 /**
- * The background work of a session: commands that are still running after their turn, and subagents' tasks, each in its
- * own thread. Sends updates about the running work, and can stop it.
+ * The background work of a session: commands that are still running after their turn, and the tasks of subagents. Each
+ * task has its own thread. Sends updates about the running work, and can stop it.
  */
 export class BackgroundWork {
-  /** The session's turns also use the tasks: they show the tasks' items. */
+  /** The session's turns also use the tasks: the turns show the tasks' items. */
   readonly tasks = new Tasks();
   readonly #server: AppServer;
   readonly #output: Pick<SessionOutput, 'update'>;
@@ -45,12 +45,12 @@ export class BackgroundWork {
     return this.tasks.threads;
   }
 
-  /** Whether a turn belongs to the session, by Codex' own id. */
+  /** Returns whether a turn belongs to the session, by Codex' own id. */
   owns(turnId: string): boolean {
     return this.#turns.has(turnId);
   }
 
-  /** Whether a turn runs in the thread of a task. */
+  /** Returns whether a turn runs in the thread of a task. */
   isAtWork(threadId: string): boolean {
     return this.tasks.find(threadId) !== undefined;
   }
@@ -87,7 +87,7 @@ export class BackgroundWork {
     void this.#stopTask({ threadId, turnId: typeof id === 'string' ? id : undefined });
   }
 
-  /** Reads a notification about commands; returns whether it reports the end of a background command. */
+  /** Reads a notification about commands; returns whether the notification reports the end of a background command. */
   readCommand(method: string, params: Params): boolean {
     const isEnd = this.#commands.read(method, params);
     this.#report();

@@ -39,7 +39,10 @@ export interface CodexOptions {
    * sessions.
    */
   inherited?: NodeJS.ProcessEnv;
-  /** The settings of new sessions, by id. If Codex does not have a setting, a notice says so. */
+  /**
+   * The settings of new sessions, by id. If Codex does not have one of these settings, the session shows a notice about
+   * that.
+   */
   defaults?: Record<string, string>;
   /** MCP servers for all sessions, besides those in Codex' own configuration. */
   mcpServers?: McpServers;
@@ -47,7 +50,7 @@ export interface CodexOptions {
   userCommands?: boolean | undefined;
   /** The number of sessions that may open at once. Default 2. */
   maxStarts?: number;
-  /** Limit from the program's start to its greeting, ms. Default 20 s. */
+  /** How long the program may take from its start to its greeting, in ms. Default: 20 s. */
   startLimitMs?: number;
 }
 
@@ -55,7 +58,7 @@ type Opening = SessionOpening<CodexMemory>;
 
 /** How long the program's path is cached, ms. */
 const programMs = 60_000;
-/** Limit for Codex to open or read a thread, ms. */
+/** How long Codex may take to open or read a thread, in ms. */
 const openLimitMs = 60_000;
 
 /** Codex, by `codex app-server`: one process for all sessions. */
@@ -107,7 +110,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
       return await server.within(openLimitMs, work, signal);
     } catch (error) {
       const giveUp = (): Promise<void> => session?.close() ?? this.#pool.release(server);
-      // If other sessions use the process, the process continues and the thread may still open: close it then.
+      // If other sessions use the process, the process continues and the thread may still open. Close the thread in
+      // that case.
       if (session === undefined && !this.#pool.isLastUser(server)) void work.then(giveUp, giveUp);
       else await giveUp();
       if (error instanceof ProviderError) throw error;
@@ -119,7 +123,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
     return this.#rollouts.projectDir(agentSessionId);
   }
 
-  /** Starts a program if none runs, so it is called only when a user asks for the list. */
+  /** Starts a program if none runs, so this method is called only when a user asks for the list. */
   listStoredSessions(projectDir?: string): Promise<StoredSession[]> {
     return this.#withServer((server) => listThreads(server, projectDir));
   }
@@ -210,8 +214,8 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
   }
 
   /**
-   * Returns the config that makes a thread trust its project folder, or not trust it. Without this config, Codex trusts
-   * every folder in which its user lets it write, and writes the trust into the user's configuration.
+   * Returns the config that makes a thread trust its project folder, or not trust the folder. Without this config,
+   * Codex trusts every folder in which its user lets it write, and writes the trust into the user's configuration.
    */
   async #trustIn(
     server: AppServer,
@@ -238,7 +242,7 @@ export class CodexDriver implements AgentDriver<CodexMemory> {
 
   /**
    * Closes a session's threads and ends everything that the threads started. The process keeps running while another
-   * session uses it.
+   * session uses the process.
    */
   async #leave(
     server: AppServer,
@@ -311,7 +315,7 @@ const UserConfig = z.looseObject({
   config: z.looseObject({ sandbox_mode: z.string().nullish().catch(undefined) }),
 });
 
-/** Whether the user's configuration lets Codex write in project folders. */
+/** Returns whether the user's configuration lets Codex write in project folders. */
 async function writesByDefault(server: AppServer): Promise<boolean> {
   const { config } = UserConfig.safeParse(await server.tryRequest('config/read', {})).data ?? {};
   return (config?.sandbox_mode ?? 'read-only') !== 'read-only';
@@ -351,7 +355,9 @@ async function resumeOrBegin(
   }
 }
 
-/** Returns the config that Liminal passes each time it opens a thread; Codex does not store it with the thread. */
+/**
+ * Returns the config that Liminal passes each time it opens a thread; Codex does not store the config with the thread.
+ */
 function threadConfig(servers: McpServers, { env: mark }: ProcessMark): Record<string, unknown> {
   const config: Record<string, unknown> = {
     // Close a thread and its MCP servers as soon as Liminal unsubscribes.

@@ -69,9 +69,9 @@ const turnEnded = 'turn_ended';
  */
 const maxBetween = 100;
 const maxBetweenSize = 1024 * 1024;
-/** Most characters of Codex' reason for an error. */
+/** The most characters of Codex' reason for an error. */
 const maxReason = 300;
-/** Limit for Codex to stop a turn, ms; then Codex is ended. */
+/** How long Codex may take to stop a turn, in ms. After this time, Codex is ended. */
 const cancelLimitMs = 10_000;
 
 /** A notification from Codex. */
@@ -92,17 +92,20 @@ interface SteerInput {
 interface CodexSessionOptions extends SessionStateOptions {
   /** The profile that the thread was begun with; empty for none. */
   profile?: string;
-  /** The paths of the thread's instruction files, for example AGENTS.md. */
+  /** The paths of the thread's instruction files, for example of AGENTS.md. */
   memory?: readonly string[];
-  /** Gets the ids of the turns that this server ran, to recognise turns of other programs. */
+  /** Receives the ids of the turns that this server ran, and so recognises the turns of other programs. */
   rollouts: Rollouts;
   /** Whether messages that begin with `!` are run as commands. */
   runsUserCommands: boolean;
   /** The folders besides the project's with which the thread was opened. */
   directories?: readonly string[];
-  /** Starts a new thread with the options of the session's first thread, but with the given additional folders. */
+  /**
+   * Starts a new thread. The thread has the options of the session's first thread, except for the additional folders,
+   * which are given.
+   */
   startThread: (directories: readonly string[]) => Promise<Opened>;
-  /** Closes the session's threads and all that they started. */
+  /** Closes the session's threads and ends everything that the threads started. */
   leave: (threads: readonly OpenThread[]) => Promise<void>;
 }
 
@@ -204,7 +207,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
       this.#options.projectDir,
       blocks,
     );
-    // Codex stores this id with the message if it can, so that Codex' store has Liminal's turn ids.
+    // If possible, Codex stores this id with the message, so that Codex' store has Liminal's turn ids.
     const own = { threadId: this.agentSessionId, clientUserMessageId: turnId };
     // Send the request first, so that Codex works while the turn's beginning is emitted.
     const asked = this.#server.request(method, { ...own, ...params }, (answer) =>
@@ -561,7 +564,7 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return this.#server.request('turn/steer', { ...input, clientUserMessageId });
   }
 
-  /** Returns the reason why Codex waits if the notification reports one; see `CodexTurn.read`. */
+  /** Returns the reason why Codex waits if the notification reports a reason; see `CodexTurn.read`. */
   #readItem(turn: CodexTurn, method: string, given: Params): string | undefined {
     const { threadId = this.agentSessionId } = given;
     const params = method === 'item/completed' ? withPicture(given) : given;
@@ -614,7 +617,9 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
     return running;
   }
 
-  /** Called when Codex has accepted the request for a turn. The later `turn/started` may have another turn id. */
+  /**
+   * Called when Codex has accepted the request for a turn. The later `turn/started` may contain a different turn id.
+   */
   #known(running: RunningTurn, answer: unknown): void {
     const id = idIn(isRecord(answer) ? answer['turn'] : undefined);
     if (id === undefined || running.nativeId !== undefined) return;
@@ -653,8 +658,8 @@ export class CodexSession implements AgentSession<CodexMemory>, HostedThread {
   }
 
   /**
-   * Ends the running turn. If no turn is running but notifications are waiting, begins a turn for them and ends it at
-   * once.
+   * Ends the running turn. If no turn is running but notifications are waiting, begins a turn for the notifications,
+   * and ends that turn at once.
    */
   #endAll(end: TurnEnd): void {
     if (this.#running === undefined && this.#between.length > 0) this.#beginBetween();

@@ -23,11 +23,11 @@ const Skills = z.looseObject({
 });
 export type Skill = z.infer<typeof Skills>['data'][number]['skills'][number];
 
-/** All skills of an answer to `skills/list`. */
+/** Returns all skills of an answer to `skills/list`. */
 export const listedSkills = (answer: unknown): Skill[] =>
   (Skills.safeParse(answer).data?.data ?? []).flatMap(({ skills }) => skills);
 
-/** The enabled skills of an answer to `skills/list`. */
+/** Returns the enabled skills of an answer to `skills/list`. */
 export const readSkills = (answer: unknown): Skill[] =>
   listedSkills(answer).filter(({ enabled, path }) => enabled && path !== '');
 
@@ -59,7 +59,7 @@ export const commandsWith = (skills: readonly Skill[]): AgentCommand[] => [
 const initPrompt =
   'Write a file AGENTS.md in the root of this repository, for agents that work on it. Look around first. Say how the project is laid out, how it is built and tested, how its code is written, and what to mind in commits: short, and true to what is there. If there is such a file already, correct it.';
 
-/** The request to Codex for a user's message: a turn, or a command. */
+/** The request to Codex that a user's message causes: a turn or a command. */
 export interface CodexRequest {
   method: 'turn/start' | 'thread/compact/start' | 'review/start' | 'thread/shellCommand';
   params: Record<string, unknown>;
@@ -82,9 +82,7 @@ export const wordsToPlan = (message: string): string | undefined =>
     ? undefined
     : message.trim().slice('/plan'.length).trim();
 
-/**
- * Reads a message as a command or as text for the model. A mention that the text already contains is not added again.
- */
+/** Reads a message as a command or as text for the model. A mention is not added if the text already contains it. */
 export function requestFor(
   message: string,
   skills: readonly Skill[],

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseLine } from '../../base/parse-line.ts';
 import type { StoredSession } from '../../contract/provider.ts';
 
-/** Most files that are read, newest first. */
+/** The most files that are read; the newest files are read first. */
 const mostFiles = 1_000;
 /** How many bytes are read from the start of a file. The first message comes after long instructions. */
 const headSize = 256 * 1024;
@@ -29,25 +29,25 @@ const Meta = z.looseObject({
 
 const InputPart = z.looseObject({ text: z.string().catch('') });
 
-/** A user's message, as Codex writes it now. */
+/** A user's message, in the form that Codex writes now. */
 const Completed = z.looseObject({
   payload: z.looseObject({
     item: z.looseObject({ type: z.literal('UserMessage'), content: z.array(InputPart) }),
   }),
 });
-/** A user's message, as earlier versions wrote it. */
+/** A user's message, in the form that earlier versions wrote. */
 const UserMessage = z.looseObject({
   payload: z.looseObject({ type: z.literal('user_message'), message: z.string() }),
 });
 
 type ListedThread = Omit<StoredSession, 'updatedAt'>;
 
-/** Lists threads by their files, and caches what it read. */
+/** Lists threads by reading their files, and caches the results. */
 export class ListedRollouts {
   readonly #folder: string;
   /**
-   * The files that were read, by path: the file's thread, or, for a file without a message, the file's size, because
-   * the file may still grow.
+   * The results of reading files, by path: the file's thread, or the file's size if the file has no message yet,
+   * because the file may still grow.
    */
   readonly #read = new LruMap<string, ListedThread | number>(mostFiles * 2);
 
@@ -101,7 +101,7 @@ async function newestFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-/** Reads a thread from the start of its file; undefined if the file has no message of a person. */
+/** Reads a thread from the start of its file; returns undefined if the file has no message of a person. */
 async function readHead(path: string): Promise<ListedThread | undefined> {
   const file = await open(path);
   try {

@@ -23,7 +23,7 @@ const Page = z.looseObject({
 });
 type Server = z.infer<typeof Page>['data'][number];
 
-/** Most pages that are read. */
+/** The most pages that are read. */
 const mostPages = 20;
 
 export async function listMcpServers(

@@ -6,8 +6,8 @@ import { isRecord } from '../../base/parse-line.ts';
 const maxPicture = 8 * 1024 * 1024;
 
 /**
- * If a notification's item says that the model has viewed a picture, adds the picture to the item: Codex sends only the
- * file's path.
+ * If a notification's item reports that the model has viewed a picture, adds the picture to the item: Codex sends only
+ * the file's path.
  */
 export function withPicture(params: Record<string, unknown>): Record<string, unknown> {
   const { item } = params;
@@ -16,7 +16,8 @@ export function withPicture(params: Record<string, unknown>): Record<string, unk
 }
 
 /**
- * Returns the picture in base64. Reads the file synchronously, because it is in the disk cache: Codex has just read it.
+ * Returns the picture in base64. Reads the file synchronously, because Codex has just read the file, so that the file
+ * is in the disk cache.
  */
 function pictureIn(path: string): string | undefined {
   try {

@@ -26,11 +26,11 @@ export const implementPlan: ApprovalQuestion = {
 
 /** The next step after a plan. */
 export interface AfterPlan {
-  /** The next message to Codex; it does not contain the plan. */
+  /** The next message to Codex, without the plan. */
   words: string;
   /** Whether Plan mode ends. */
   endsPlanMode: boolean;
-  /** Whether a fresh thread gets the plan, so that `words` is only the person's note; empty if there is none. */
+  /** Whether a fresh thread gets the plan. If so, `words` is only the person's note, or '' without a note. */
   clearsContext: boolean;
 }
 
@@ -61,8 +61,9 @@ export function planIn(method: string, item: unknown): string | undefined {
 const Prepared = z.looseObject({ prompt: z.string() });
 
 /**
- * Passes an approved plan to a fresh thread, as Codex' own terminal does: in a file below `CODEX_HOME`, or, if the file
- * cannot be written, in the thread's context. Returns the thread's first message. Rejects with CodexError.
+ * Passes an approved plan to a fresh thread, as Codex' own terminal does: the plan is written to a file below
+ * `CODEX_HOME`, or put into the thread's context if the file cannot be written. Returns the thread's first message.
+ * Rejects with CodexError.
  */
 export async function preparePlan(
   server: AppServer,
@@ -87,6 +88,6 @@ async function storePlan(server: AppServer, markdown: string): Promise<string | 
   return path;
 }
 
-/** Whether a thread's first message shows that the thread was begun to implement an approved plan. */
+/** Returns whether a thread's first message shows that the thread was begun to implement an approved plan. */
 export const beginsWithPlan = (firstMessage: string): boolean =>
   /^(?:Implement the plan\.|Read the approved plan at .+ and implement it\.)/.test(firstMessage);

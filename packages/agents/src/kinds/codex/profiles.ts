@@ -45,7 +45,7 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
 /**
  * Merges a profile with Liminal's own settings for a thread. The names of Liminal's settings are paths with dots
  * (`table.key`). Codex applies entries in any order, so an unmerged entry for a whole table could undo an entry for a
- * part of it.
+ * part of the table.
  */
 export function layered(profile: Table, own: Table): Table {
   const merged = structuredClone(profile);

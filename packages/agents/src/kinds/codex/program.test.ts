@@ -69,6 +69,6 @@ test.each([
   ['1.0.0', true],
   ['0.168.12', false],
   ['0.0.9', false],
-])('a version fits if it is new enough: %s', (version, fits) => {
+])('a version is accepted if it is new enough: %s', (version, fits) => {
   expect(isAtLeast(version, oldestCodex)).toBe(fits);
 });

@@ -16,7 +16,10 @@ export interface CodexProgram {
   version: string;
 }
 
-/** Returns the user's own program on the search path if it is new enough, or else the one installed with Liminal. */
+/**
+ * Returns the user's own program on the search path if it is new enough, or else the program that is installed with
+ * Liminal.
+ */
 export async function findCodex(searchPath: string | undefined): Promise<CodexProgram | undefined> {
   const own = findProgram('codex', searchPath);
   const found = own === undefined ? undefined : await describedProgram(own);

@@ -1,6 +1,6 @@
 /**
- * Finds the files in a project folder that make Codex run programs, or that permit it something, once Codex trusts the
- * folder; measured with Codex 0.169. AGENTS.md and skills are left out: they are only text for the model.
+ * Finds the files in a project folder that make Codex run programs, or that give Codex a permission, once Codex trusts
+ * the folder; measured with Codex 0.169. AGENTS.md and skills are left out: they are only text for the model.
  */
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -43,7 +43,7 @@ async function findSettingsIn(folder: string, reading: ProjectReading): Promise<
 }
 
 /**
- * Returns the thread config that makes Codex trust a folder, or not trust it. This config overrides the user's
+ * Returns the thread config that makes Codex trust a folder, or not trust the folder. This config overrides the user's
  * configuration.
  */
 export async function trustConfig(

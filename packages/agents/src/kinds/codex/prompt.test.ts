@@ -4,7 +4,7 @@ import { attachedImages, codexInput } from './prompt.ts';
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw==' } as const;
 const text = (words: string) => ({ type: 'text', text: words, text_elements: [] });
 
-test('the words of a message are one text, even if empty', () => {
+test('the text of a message is sent as one text, even if the text is empty', () => {
   expect(codexInput('Hello', [])).toEqual([text('Hello')]);
   expect(codexInput('', [])).toEqual([text('')]);
 });
@@ -15,7 +15,7 @@ test('images follow the message’s text, or are sent alone, with unchanged byte
   expect(codexInput('', [image])).toEqual([{ type: 'image', url }]);
 });
 
-test('files and links become text', () => {
+test('files and links become text in the message', () => {
   const resource = { uri: 'blob:1', name: 'notes.md', mimeType: 'text/markdown', text: '# Notes' };
   expect(
     codexInput('Read.', [
@@ -25,7 +25,7 @@ test('files and links become text', () => {
   ).toEqual([text('Read.\n\n<file name="notes.md">\n# Notes\n</file>\n\n/code/a.ts')]);
 });
 
-test('images of a stored message are returned; images that are stored elsewhere are links', () => {
+test('the images of a stored message are returned; images that are stored elsewhere become links', () => {
   const web = 'https://example.org/a.png';
   const stored = [
     ...codexInput('What?', [image]),

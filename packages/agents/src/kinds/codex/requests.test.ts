@@ -112,25 +112,28 @@ test.each([
   ['network-1', amended(deny)],
   ['decline', 'decline'],
   [undefined, 'cancel'],
-])('a connection to a host: %s', async (optionId, decision) => {
-  const { answer, question } = await asked('commandExecution', network, optionId);
-  expect(question).toMatchObject({ title: 'Connect to example.org' });
-  expect(question?.options.map((option) => [option.optionId, option.kind, option.name])).toEqual([
-    ['accept', 'allow_once', 'Allow'],
-    ['acceptForSession', 'allow_always', 'Allow in this session'],
-    ['network-0', 'allow_always', 'Always allow example.org'],
-    ['network-1', 'reject_always', 'Never allow example.org'],
-    ['decline', 'reject_once', 'Reject'],
-  ]);
-  expect(answer).toEqual({ decision });
-});
+])(
+  'the answer about a connection to a host is sent in Codex’ form: %s',
+  async (optionId, decision) => {
+    const { answer, question } = await asked('commandExecution', network, optionId);
+    expect(question).toMatchObject({ title: 'Connect to example.org' });
+    expect(question?.options.map((option) => [option.optionId, option.kind, option.name])).toEqual([
+      ['accept', 'allow_once', 'Allow'],
+      ['acceptForSession', 'allow_always', 'Allow in this session'],
+      ['network-0', 'allow_always', 'Always allow example.org'],
+      ['network-1', 'reject_always', 'Never allow example.org'],
+      ['decline', 'reject_once', 'Reject'],
+    ]);
+    expect(answer).toEqual({ decision });
+  },
+);
 
 test.each([
   ['accept', 'accept'],
   ['acceptForSession', 'acceptForSession'],
   ['decline', 'decline'],
   [undefined, 'cancel'],
-])('a patch: %s', async (optionId, decision) => {
+])('the answer about a patch is sent in Codex’ form: %s', async (optionId, decision) => {
   const params = { ...place, reason: null, grantRoot: '/project' };
   const { answer, options, question } = await asked('fileChange', params, optionId);
   expect(question?.title).toBe('Change files in /project');
@@ -148,7 +151,7 @@ test.each([
   ['acceptForSession', { permissions, scope: 'session' }],
   ['decline', { permissions: {}, scope: 'turn' }],
   [undefined, { permissions: {}, scope: 'turn' }],
-])('more rights: %s', async (optionId, granted) => {
+])('the answer about additional rights is sent in Codex’ form: %s', async (optionId, granted) => {
   const params = { ...place, cwd: '/project', reason: 'To write there.', permissions };
   const { answer, question } = await asked('permissions', params, optionId);
   expect(question?.description).toMatch(/^To write there\.\n\n[^]*\/tmp\/elsewhere/);

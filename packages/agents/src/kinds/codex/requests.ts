@@ -48,7 +48,7 @@ const Question = z.looseObject({
   header: z.string().catch(''),
   question: z.string().catch(''),
   isOther: z.boolean().catch(false),
-  /** Whether the answer is secret: it must be neither shown nor stored. */
+  /** Whether the answer is secret. A secret answer must be neither shown nor stored. */
   isSecret: z.boolean().catch(false),
   options: z
     .array(z.looseObject({ label: z.string(), description: z.string().catch('') }))
@@ -59,7 +59,7 @@ type Question = z.infer<typeof Question>;
 const Questions = z.looseObject({
   itemId: z.string(),
   questions: z.array(Question),
-  /** If nobody answers within this time (ms), the turn continues without an answer. */
+  /** The time limit for an answer, in ms. After the limit, the turn continues without an answer. */
   autoResolutionMs: z.number().positive().nullish().catch(undefined),
 });
 
@@ -311,7 +311,7 @@ function lastingFor({ serverName: server, _meta: tool }: Elicitation): DecisionC
   ];
 }
 
-/** Returns the reason for a request and the rights that it would give, as text. */
+/** Returns the reason for a request and the rights that the request asks for, as text. */
 const withRights = (reason: string | null | undefined, rights: unknown): string =>
   [reason ?? '', rights == null ? '' : JSON.stringify(rights, null, 2)].join('\n\n').trim();
 

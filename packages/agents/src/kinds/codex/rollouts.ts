@@ -7,8 +7,8 @@ import { type GrowingFile, readAppendedLines } from '../../base/appended-lines.t
 import { isRecord, parseLine } from '../../base/parse-line.ts';
 
 /**
- * Most threads, and most turns of this server, that are cached. The file of a thread that is no longer cached is read
- * again from its beginning.
+ * The largest number of threads, and of turns of this server, that are cached. The file of a thread that is no longer
+ * cached is read again from its beginning.
  */
 const maxScans = 200;
 const maxTurns = 10_000;
@@ -101,7 +101,7 @@ export class Rollouts {
   /**
    * Returns the newest file of a thread. Codex stores a thread's first file in the folder of the day on which the
    * thread began, which the thread's id contains. Each rewind of the thread adds a file. Codex' day may differ from
-   * this server's day, because it may be in another time zone.
+   * this server's day, because Codex may use a different time zone.
    */
   async #find(threadId: string): Promise<string | undefined> {
     const began = Number.parseInt(threadId.replaceAll('-', '').slice(0, 12), 16);
@@ -115,8 +115,8 @@ export class Rollouts {
       const names = await readdir(folder).catch((): string[] => []);
       return names.filter(isOwn).map((name) => join(folder, name));
     });
-    // The files' names begin with a time in seconds, so sorting by name finds the newest. If two files have the same
-    // second, the rest of the name decides.
+    // The files' names begin with a time in seconds, so sorting by name finds the newest file. If two files have the
+    // same time, the rest of the name decides.
     const paths = (await Promise.all(found)).flat();
     return paths.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).at(-1);
   }

@@ -13,8 +13,8 @@ import { readLimits } from './translate/limits.ts';
 type Params = Record<string, unknown>;
 
 /**
- * Initial settings. If `isLenient`, an invalid setting is left out and a notice says so; otherwise the session does not
- * open.
+ * Initial settings. If `isLenient`, an invalid setting is left out, and a notice reports the setting; otherwise the
+ * session does not open.
  */
 export interface InitialSettings {
   config: Record<string, string>;
@@ -30,8 +30,8 @@ export interface SessionStateOptions {
 }
 
 /**
- * Delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are read
- * when it has ended.
+ * The delay before a new session reads its skills, limits, hooks and goal, ms. If a turn is running, the skills are
+ * read when the turn has ended.
  */
 const skillsDelayMs = 50;
 
@@ -81,8 +81,8 @@ export class SessionState {
   }
 
   /**
-   * Switches the session to another thread. The new thread gets the session's settings when the next setting is
-   * changed.
+   * Switches the session to another thread. The session's settings are sent to the new thread with the next change of a
+   * setting.
    */
   replaceThread(opened: Opened): void {
     const { settings, output } = this.#options;
@@ -223,7 +223,7 @@ const goalStates: Readonly<Record<string, string>> = {
   budgetLimited: ' (its tokens are used up)',
 };
 
-/** Most characters of a goal that are shown. */
+/** The most characters that are shown of a goal. */
 const maxGoal = 300;
 
 function goalNotices(params: Params): SessionNotice[] {

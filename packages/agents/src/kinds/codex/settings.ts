@@ -44,7 +44,7 @@ const Opened = z.looseObject({
   serviceTier: z.string().nullish().catch(undefined),
   approvalPolicy: z.unknown().optional(),
   sandbox: z.looseObject({ type: z.string().catch('') }).catch({ type: '' }),
-  /** Paths of the thread's instruction files. */
+  /** The paths of the thread's instruction files. */
   instructionSources: z.array(z.string()).catch([]),
   /** The mode of a stored thread, if Codex' terminal or Liminal has set a mode. */
   collaborationMode: z.looseObject({ mode: z.string() }).nullish().catch(undefined),
@@ -122,15 +122,15 @@ export class CodexSettings {
   #modes: readonly WorkMode[] = [];
   /**
    * The mode that was set since the thread was opened. The mode that a thread reports when it is opened does not count,
-   * because a forked thread reports the mode at the fork: if the mode were not set again, the model would lose the
-   * mode's instructions.
+   * because a forked thread reports the mode that its original had at the fork: if the mode were not set again, the
+   * model would lose the mode's instructions.
    */
   #workOfThread: string | undefined;
   /** The values that people have chosen in Liminal, by option. */
   readonly #chosen: Record<string, string> = {};
   readonly #current: Record<string, string>;
   #rights: Rights;
-  /** Whether the session's new thread was opened with other rights than the session had before. */
+  /** Whether the session's new thread was opened with rights that differ from the session's earlier rights. */
   #hasOtherRights = false;
 
   constructor({ model, reasoningEffort, collaborationMode, ...opened }: Opened) {
@@ -197,7 +197,7 @@ export class CodexSettings {
     return { ...this.#chosen };
   }
 
-  /** Whether Codex is in Plan mode, in which it does not change files. */
+  /** Whether Codex is in Plan mode, in which Codex does not change files. */
   get isPlanning(): boolean {
     return this.#current['collaboration_mode'] === 'plan';
   }
@@ -278,8 +278,8 @@ export class CodexSettings {
 
   /**
    * The fields of `thread/settings/update` for the chosen settings. A thread always gets the mode that people see, even
-   * if nobody has chosen it: so the model has the mode's instructions from the first turn on, as with Codex' own
-   * terminal.
+   * if nobody has chosen the mode, so that the model has the mode's instructions from the first turn on, as with Codex'
+   * own terminal.
    */
   get overrides(): Record<string, unknown> {
     const { mode, model, reasoning_effort: effort, service_tier: tier } = this.#chosen;
@@ -312,7 +312,7 @@ export class CodexSettings {
     return this.#models.find(({ model }) => model === name);
   }
 
-  /** Returns the service tiers of a model; empty if the model has only one. */
+  /** Returns the service tiers of a model; empty if the model has only one tier. */
   #tiersOf(model: string): ConfigOption['options'] {
     const tiers = this.#modelOf(model)?.serviceTiers ?? [];
     const others = tiers.map(({ id: value, name, description }) => ({ value, name, description }));

@@ -49,7 +49,7 @@ const AccountAnswer = z.looseObject({
 interface SetupOptions {
   server: AppServer;
   projectDir: string;
-  /** Paths of the thread's instruction files. */
+  /** The paths of the thread's instruction files. */
   memory: readonly string[];
   facts: Readonly<Record<string, string | undefined>>;
 }
@@ -108,7 +108,7 @@ function hookEntries(answer: unknown): SetupEntry[] {
     name: matcher == null || matcher === '' ? eventName : `${eventName} (${matcher})`,
     detail: command ?? handlerType,
     source: sourcePath,
-    // Codex runs a hook only after a person has trusted it.
+    // Codex runs a hook only after a person has trusted the hook.
     isOff: !hook.enabled || hook.trustStatus === 'untrusted' || hook.trustStatus === 'modified',
   }));
 }

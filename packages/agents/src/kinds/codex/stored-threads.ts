@@ -57,9 +57,9 @@ interface TaskTurn {
 
 /** Entries per page. */
 const pageSize = 100;
-/** Most threads that are listed; older threads can still be opened by their id. */
+/** The most threads that are listed; older threads can still be opened by their id. */
 const mostThreads = 1_000;
-/** Most subagents of a thread whose own threads are read. */
+/** For how many subagents of a thread the subagent's own thread is read at most. */
 const mostTasks = 200;
 
 /** Sources in which people talk to Codex: terminal, editor, another program, an older ACP program. Not `codex exec`. */
@@ -104,7 +104,7 @@ export async function readThread(
   });
 }
 
-/** Whether these are the turns of a fresh thread that was begun to implement a plan. */
+/** Returns whether these are the turns of a fresh thread that was begun to implement a plan. */
 function isAfterPlan([first]: readonly ThreadTurn[]): boolean {
   const asked = first && itemsOf(first).find((item) => item?.type === 'userMessage');
   return asked?.type === 'userMessage' && beginsWithPlan(inputText(asked.content));
@@ -124,7 +124,7 @@ export async function forkThread(
     const { clearedForPlan, notStored } = errors.TURN_NOT_STORED;
     throw isAfterPlan(turns) ? clearedForPlan() : notStored('Codex');
   }
-  // This config makes Codex close the fork at once; the fork gets its own config when it is opened again.
+  // This config makes Codex close the fork at once; the fork gets its own config when the fork is opened again.
   const config = { thread_unload_delay_secs: 0, ...(await trustConfig(cwd, 'untrusted')) };
   const params = { threadId, lastTurnId: last.id, cwd, config, excludeTurns: true };
   const { thread } = Forked.parse(await server.request('thread/fork', params));
@@ -174,7 +174,7 @@ async function readTurns(server: AppServer, threadId: string): Promise<ThreadTur
   return turns;
 }
 
-/** Returns the turns of a thread's subagents, and of their subagents, by the turn that started them. */
+/** Returns the turns of all subagents below a thread, by the turn that started the subagent. */
 async function readTasks(
   server: AppServer,
   threadId: string,
@@ -199,7 +199,7 @@ async function readTasks(
 
 const agentsIn = ({ items }: ThreadTurn): string[] => items.flatMap(agentsOf);
 
-/** Returns the thread ids of the subagents that an item names. */
+/** Returns the thread ids of the subagents that an item mentions. */
 function agentsOf(value: unknown): string[] {
   const item = ThreadItem.safeParse(value).data;
   return item?.type === 'collabAgentToolCall' ? item.receiverThreadIds : [];
@@ -209,7 +209,7 @@ const itemsOf = ({ items }: ThreadTurn) => items.map((value) => ThreadItem.safeP
 
 /**
  * Returns Liminal's id for a turn: the id with which its message was sent, or else Codex' own id. A forked thread
- * reports turns from before the fork under their old ids; such turns get new ids.
+ * reports the turns before the fork under their old ids, so these turns get new ids.
  */
 function turnIdOf(turn: ThreadTurn, threadId: string): string {
   const asked = itemsOf(turn).find((item) => item?.type === 'userMessage');
@@ -219,7 +219,7 @@ function turnIdOf(turn: ThreadTurn, threadId: string): string {
 
 const datedId = /^[\da-f]{8}-[\da-f]{4}-7/;
 
-/** Whether a turn is older than its thread: Codex' ids begin with their creation time (UUIDv7). */
+/** Returns whether a turn is older than its thread: Codex' ids begin with their creation time (UUIDv7). */
 const isOlder = (turnId: string, threadId: string): boolean =>
   datedId.test(turnId) && datedId.test(threadId) && turnId < threadId;
 

@@ -24,7 +24,7 @@ export interface DemoOptions {
 
 /**
  * Plays recorded turns with their recorded timing, to show Liminal without a key, a network or an agent. The demo
- * starts no process, and does not read or change files. The demo stores nothing, so it can load any session id.
+ * starts no process, and does not read or change files. The demo stores nothing, so the demo can load any session id.
  */
 export class DemoDriver implements AgentDriver {
   readonly cliType = 'demo';

@@ -194,7 +194,10 @@ const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
   write: (turn) => turn.append(itemId, text),
 });
 
-/** Ends an item. Ends an item. Given an id, ends the item unchanged; given an item, replaces it. */
+/**
+ * Ends an item. If `item` is an id, ends the open item unchanged; if `item` is an item, ends the open item as this
+ * item.
+ */
 function done(item: string | OutputItem, after = 0): Beat {
   const write = (turn: TurnWriter): void =>
     typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);

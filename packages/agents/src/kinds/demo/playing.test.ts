@@ -169,7 +169,7 @@ describe('a form', () => {
     return { provider, asked, end };
   }
 
-  test('is shown, and its answer is stored with the question', async () => {
+  test('is shown to the user, and its answer is stored with the question', async () => {
     const { provider, asked, end } = await untilAsked();
     expect(asked).toMatchObject({ form: { required: ['version', 'channel', 'targets'] } });
     const content = { version: '2.4.1', channel: 'next', targets: ['linux'], sign: false };
@@ -267,7 +267,7 @@ describe('the pace', () => {
     await provider.close();
   });
 
-  test('is the pace of the recording, multiplied by the speed', async () => {
+  test('equals the pace of the recording, multiplied by the speed', async () => {
     const normal = await duration('explain', 1, 'normal');
 
     expect(normal).toBeGreaterThan(5_000);
@@ -277,7 +277,7 @@ describe('the pace', () => {
     expect(await duration('explain', 1, 'instant')).toBeLessThan(100);
   });
 
-  test('the slow scene leaves a minute to stop it', async () => {
+  test('leaves a minute to stop the slow scene', async () => {
     expect(await duration('slow', 1, 'normal')).toBeGreaterThan(60_000);
   });
 
@@ -346,7 +346,7 @@ describe('a session of the demo', () => {
     });
   });
 
-  test('of an earlier server can be loaded, and does not begin with the tour', async () => {
+  test('can be loaded if an earlier server began the session, and then does not begin with the tour', async () => {
     const provider = new DriverProvider(new DemoDriver({ speed: Infinity }));
     const watch = new Watch(provider, 's1');
 

@@ -7,7 +7,7 @@ export interface Scene {
   name: string;
   /** One sentence for people. */
   description: string;
-  /** Beginnings of words: a message with a word that begins with one of them asks for this scene. */
+  /** The beginnings of words. A message that contains a word with such a beginning asks for this scene. */
   words: readonly string[];
   steps: readonly Step[];
 }

@@ -16,8 +16,8 @@ interface DemoTurnOptions {
 }
 
 /**
- * If a turn is further behind its schedule than this, in ms, it continues from now instead of catching up. Delays are
- * so long, for example, after a laptop has slept.
+ * If a turn is further behind its schedule than this, in ms, the turn continues from now instead of catching up. A
+ * delay can be so long, for example, after a laptop has slept.
  */
 const maxLagMs = 1_000;
 
@@ -63,7 +63,7 @@ export class DemoTurn {
     this.#advance(outcome);
   }
 
-  /** Adds a person's message to the turn; the message counts as read with the next step. */
+  /** Adds a person's message to the turn; the message counts as read when the next step is played. */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push(messageId);
@@ -125,7 +125,7 @@ export class DemoTurn {
   }
 }
 
-/** An estimate of the number of tokens: the recording has no token counts. */
+/** Returns an estimate of the number of tokens: the recording has no token counts. */
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
 const finishReason = { completed: 'end_turn', cancelled: 'cancelled' };

@@ -49,7 +49,7 @@ const output = (id: string, callId: string): OutputItem => ({
   origin: 'tool_harness',
 });
 
-test('an id that the session already has gets the next number; a call id that equals it gets the same', () => {
+test('an id that the session already has gets the next number; a call id that equals the item’s id gets the same new id', () => {
   const { writer, ids, shown } = writing(['a', 'a:2', 'c']);
   expect(['a', 'b', 'a', 'a'].map((id) => writer.add(message(id)))).toEqual([
     'a:3',
@@ -192,7 +192,7 @@ test('thinking and words that arrive in many pieces are one item each, and the t
   expect([...ids]).toEqual(['a', 'a:thinking']);
 });
 
-test('words that all were thinking leave no message', () => {
+test('if all words turn out to be thinking, no message is left', () => {
   const { writer, shown } = writing();
   const id = writer.start(message('a'));
   writer.append(id, 'I count.');

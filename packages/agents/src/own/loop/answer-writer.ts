@@ -7,17 +7,17 @@ import { InlineThinking, type TextPiece } from './inline-thinking.ts';
 /** The most parts of one answer, including parts that are not shown. */
 const maxParts = 10_000;
 
-/** The first message of an answer, which may begin with thinking. */
+/** The first message of an answer. This message may begin with thinking. */
 interface FirstText {
   begun: Extract<OutputItem, { type: 'message' }>;
   thinking: InlineThinking;
   /** The item to which the message's text is written now. */
   open: { kind: 'words' | 'thinking'; itemId: string } | undefined;
-  /** Whether words of the text were moved to thinking. */
+  /** Whether a part of the text was later converted to thinking. */
   wasMoved: boolean;
 }
 
-/** A complete text without the thinking that it contains. */
+/** Returns a complete text without the thinking that the text contains. */
 function withoutThinking(content: string): string {
   const thinking = new InlineThinking();
   let words = '';
@@ -29,9 +29,10 @@ function withoutThinking(content: string): string {
 }
 
 /**
- * Writes one answer of a model into its turn. An item has the id that the server sent, if the server sends ids. If the
- * session already has the id, because the server counts from the start in each answer, a number is appended. The writer
- * remembers its items, so that a broken answer can be withdrawn and requested again.
+ * Writes one answer of a model into its turn. An item has the id that the server sent, if the server sends ids. Some
+ * servers number the items of each answer from the start again: if the session already has an item with the id, a
+ * number is appended to the id. The writer remembers its items, so that a broken answer can be withdrawn and requested
+ * again.
  */
 export class AnswerWriter {
   readonly #writer: TurnWriter;
@@ -40,7 +41,7 @@ export class AnswerWriter {
   readonly #now: () => string;
   readonly #written: string[] = [];
   readonly #held: Map<string, OutputItem> | undefined;
-  /** For each id that was in use, the last number that was appended to it. */
+  /** For each id that was in use, the last number that was appended to the id. */
   readonly #numbers = new Map<string, number>();
   #parts = 0;
   /** The first message of the answer, while it is open. */
@@ -73,7 +74,9 @@ export class AnswerWriter {
     return this.#written;
   }
 
-  /** Counts a part of the answer, which may not become an item. Throws ModelError if the answer has too many parts. */
+  /**
+   * Counts a part of the answer. The part need not become an item. Throws ModelError if the answer has too many parts.
+   */
   countPart(): void {
     this.#parts += 1;
     if (this.#parts <= maxParts) return;
@@ -105,7 +108,7 @@ export class AnswerWriter {
     else this.#at.append(itemId, text);
   }
 
-  /** The current state of an open item. */
+  /** Returns the current state of an open item. */
   item(itemId: string): OutputItem | undefined {
     return this.#writer.item(itemId);
   }
@@ -127,12 +130,12 @@ export class AnswerWriter {
     return id;
   }
 
-  /** Stores raw data for which the protocol has no item together with the next item that ends. */
+  /** Stores raw data for which the protocol has no item. The data becomes part of the next item that ends. */
   keep(raw: unknown): void {
     this.#writer.keep(raw);
   }
 
-  /** Writes the text that was held back because it could be the start of a tag. */
+  /** Writes the text that was held back because the text could be the start of a tag. */
   flush(): void {
     if (this.#text !== undefined) this.#write(this.#text.thinking.end());
   }
@@ -144,7 +147,9 @@ export class AnswerWriter {
     for (const itemId of this.#written.splice(0)) this.#at.withdraw(itemId, reason);
   }
 
-  /** Ends a held call when its output arrives, because the model's server has then run the call itself. */
+  /**
+   * Ends a held call when its output arrives, because an output means that the model's server has run the call itself.
+   */
   #release(callId: string): void {
     for (const [id, item] of this.#held ?? []) {
       if (item.type !== 'function_call' || item.callId !== callId) continue;
@@ -158,7 +163,7 @@ export class AnswerWriter {
     this.#at.start(item);
   }
 
-  /** Writes pieces of the first message, each as words or as thinking. */
+  /** Writes pieces of the first message, each piece as text or as thinking. */
   #write(pieces: readonly TextPiece[]): void {
     const text = this.#text;
     if (text === undefined) return;
@@ -182,7 +187,7 @@ export class AnswerWriter {
     return item.id;
   }
 
-  /** Converts the words so far to thinking, because the model's chat template had already written the opening tag. */
+  /** Converts the text so far to thinking, because the model's chat template had already written the opening tag. */
   #moveToThinking(text: FirstText): void {
     const message = text.open && this.#writer.item(text.open.itemId);
     if (text.open === undefined || message?.type !== 'message') return;

@@ -1,7 +1,7 @@
 /** Reads responses of other servers up to a limit, so that an endless response does not fill the memory. */
 
 export interface AnswerBound {
-  /** Whether the answer is a stream of events; then `most` limits each event. */
+  /** Whether the answer is a stream of events. If so, `most` limits each event. */
   isEvents: boolean;
   /** The largest size of the whole answer, or of one event, in bytes, unpacked. */
   most: number;
@@ -11,14 +11,15 @@ export interface AnswerBound {
   tooLarge?: () => Error;
 }
 
-/** The smallest piece that is passed on, in bytes, of an answer that is not a stream of events. */
+/** The smallest size of a piece that is passed on, in bytes, for an answer that is not a stream of events. */
 const pieceSize = 64 * 1024;
 
 const [lineFeed, carriageReturn] = [10, 13];
 
 /**
- * The bytes of an answer, as a stream that reads from the server only when data is requested. Small pieces are joined,
- * and events are passed on whole, because a parser scans an unfinished event from its start again for each piece.
+ * Returns the bytes of an answer, as a stream that reads from the server only when data is requested. Small pieces are
+ * joined, and events are passed on whole, because a parser scans an unfinished event from its start again for each
+ * piece.
  */
 export function boundedAnswer(
   next: () => Promise<Uint8Array | undefined>,

@@ -1,7 +1,7 @@
 /**
  * Converts a conversation for models with tools, or for models without tools. A model without tools writes a script as
- * a block in its message; the log has the block and also a call made from it. A model of either kind gets only the form
- * that it would write itself. Pure.
+ * a block in its message; the log contains the block, and also a call that was made from the block. A model of either
+ * kind gets only the form that it would write itself. Pure.
  */
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -12,7 +12,7 @@ type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * Removes each script block that was run, and keeps the call made from it.
+ * Removes each script block that was run, and keeps the call that was made from the block.
  * @param conversation - As returned by `conversationOf`.
  */
 export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputItem[] {
@@ -23,7 +23,7 @@ export function withBlocksAsCalls(conversation: readonly OutputItem[]): OutputIt
     if (item.type !== 'message' || item.origin !== 'agent') return item;
     if (!calls.has(blockCallOf(item.id))) return item;
     const found = findScript(item.content);
-    // A block that was not run stays in the message, so that the model can see the problem.
+    // A block that was not run stays in the message, so that the model can see the reason.
     if (found === undefined || 'problem' in found) return item;
     const content = found.before.trimEnd();
     return content === '' ? [] : { ...item, content };

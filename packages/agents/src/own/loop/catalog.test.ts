@@ -40,7 +40,7 @@ test('a model that is not listed can be chosen and is then listed as an option; 
   expect(() => catalog.choose('c:one', 'a')).toThrow(/Set C_KEY/);
 });
 
-test('an unlisted model stands before the listed ones, a listed model only in its place', async () => {
+test('a chosen model that is not listed is the first option; a listed model is offered only once', async () => {
   const catalog = new ModelCatalog([server('a')]);
   await catalog.refresh('a');
   const values = (name: string) =>
@@ -49,7 +49,7 @@ test('an unlisted model stands before the listed ones, a listed model only in it
   expect(values('a:new')).toEqual(['a:new', 'a:one']);
 });
 
-test('a list is fetched once for all sessions, and again when it is old; only a session’s own server is reported as missing', async () => {
+test('a list is fetched once for all sessions, and again when the list is old; only the failure of a session’s own server is reported', async () => {
   const good = server('a');
   const bad = server('b');
   let asked = 0;
@@ -85,7 +85,7 @@ test('the cost of web searches is computed from the price for a thousand searche
   expect([cost(), cost(10)]).toEqual([2, 2.03]);
 });
 
-test('a model’s window is the configured one, or the listed one', async () => {
+test('a model’s context window is the configured one, or else the listed one', async () => {
   const one = server('a', { model: 'one', contextWindow: 5 });
   const catalog = new ModelCatalog([one, server('b')]);
   expect(catalog.windowOf({ server: one, model: 'one' })).toBe(5);
@@ -100,7 +100,7 @@ test('a model’s window is the configured one, or the listed one', async () => 
   expect(catalog.windowOf(catalog.choose('b:one', 'a'))).toBe(1_000);
 });
 
-test('a model has tools unless its list says otherwise or it has rejected them', async () => {
+test('a model has tools unless its list says otherwise or the model has rejected tools', async () => {
   const one = server('a');
   one.client.models = [
     { id: 'one', callsTools: false },
@@ -150,7 +150,7 @@ test('a model that was chosen earlier is known even if its server is unusable or
   });
 });
 
-test('a new session begins with the configured model, or with the first listed one', async () => {
+test('a new session begins with the configured model, or else with the first listed model', async () => {
   const catalog = new ModelCatalog([server('a', { model: 'own' }), server('b')]);
   expect(catalog.first('a')?.model).toBe('own');
   expect(catalog.first('b')).toBeUndefined();
@@ -207,7 +207,7 @@ test('a list is valid for five minutes, and parallel refreshes share one request
   expect(signals[0]?.aborted).toBe(false);
 });
 
-test('a list that fails is fetched again the next time, and is not needed if a model is configured', async () => {
+test('a list whose request failed is requested again the next time, and is not needed if a model is configured', async () => {
   const [listless, configured] = [server('a'), server('b', { model: 'own' })];
   let count = 0;
   const fails = async () => {

@@ -31,7 +31,7 @@ export interface ModelServer {
   contextWindow?: number | undefined;
   /** Whether messages to the models may include audio, if that is known in advance; default: no. */
   takesAudio?: boolean | undefined;
-  /** Why the server cannot be used, and what to do about it; the models of such a server are not offered. */
+  /** Why the server cannot be used, and what the user can do. The models of such a server are not offered. */
   problem?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const listMs = 5 * 60_000;
 /** The time in which a server must return its list of models, ms. */
 const listLimitMs = 10_000;
 
-/** All models of all servers: a session can continue with any of them. */
+/** All models of all servers: a session can continue with any of these models. */
 export class ModelCatalog {
   readonly #servers: ReadonlyMap<string, ModelServer>;
   readonly #lists = new Map<string, { models: readonly ListedModel[]; at: number }>();
@@ -83,40 +83,40 @@ export class ModelCatalog {
   }
 
   /**
-   * The model that a session chose earlier; `value` has the form that `choose` accepts. If the server has lost its key
-   * or is no longer configured, the returned server has a `problem`: the session can be read, and can continue with
-   * another model.
+   * Returns the model that a session chose earlier; `value` has the form that `choose` accepts. If the server has lost
+   * its key or is no longer configured, the returned server has a `problem`: the session can be read, and can continue
+   * with another model.
    */
   recall(value: string, own: string): ChosenModel {
     const { name, model } = readChoice(value, own);
     return { server: this.#servers.get(name) ?? goneServer(name), model };
   }
 
-  /** The model for a new session; undefined if no model is known. */
+  /** Returns the model for a new session; undefined if no model is known. */
   first(name: string): ChosenModel | undefined {
     const server = this.server(name);
     const model = server.model ?? this.#models(server)[0]?.id;
     return model === undefined ? undefined : { server, model };
   }
 
-  /** A model's context window in tokens; undefined if it is not known. */
+  /** Returns a model's context window in tokens; undefined if it is not known. */
   windowOf({ server, model }: ChosenModel): number | undefined {
     const own = server.model === model ? server.contextWindow : undefined;
     return own ?? this.#listed({ server, model })?.contextWindow;
   }
 
-  /** Whether the model accepts tools; true unless its server reports otherwise. */
+  /** Returns whether the model accepts tools; true unless its server reports otherwise. */
   callsTools(chosen: ChosenModel): boolean {
     if (this.#withoutTools.has(optionValueOf(chosen))) return false;
     return this.#listed(chosen)?.callsTools ?? true;
   }
 
-  /** Records that the model has rejected tools: further requests to it have no tools. */
+  /** Records that the model has rejected tools: further requests to the model have no tools. */
   callsNoTools(chosen: ChosenModel): void {
     this.#withoutTools.add(optionValueOf(chosen));
   }
 
-  /** The config option for the model, with the models from all lists that were fetched so far. */
+  /** Returns the config option for the model, with the models from all lists that were fetched so far. */
   option(chosen: ChosenModel | undefined, own: string): ConfigOption {
     const current = chosen && optionValueOf(chosen);
     const options = this.#usable.flatMap((server) =>
@@ -143,8 +143,8 @@ export class ModelCatalog {
   }
 
   /**
-   * Fetches the lists that are missing or too old. Resolves with the reason why fetching the list of the server `name`
-   * failed, if it did.
+   * Fetches the lists that are missing or too old. If fetching the list of the server `name` failed, resolves with the
+   * reason.
    */
   async refresh(name: string, now = Date.now()): Promise<string | undefined> {
     const old = this.#usable.filter((server) => {
@@ -159,7 +159,7 @@ export class ModelCatalog {
     return [...this.#servers.values()].filter(({ problem }) => problem === undefined);
   }
 
-  /** The prefixes that name a server in an option's value; the prefix of `own` is first. */
+  /** Returns the prefixes that name a server in an option's value; the prefix of `own` is first. */
   #prefixes(own: string): string[] {
     const others = this.#usable.map(({ name }) => name).filter((name) => name !== own);
     return [own, ...others].map((name) => `${name}:`);
@@ -169,7 +169,7 @@ export class ModelCatalog {
     return this.#lists.get(server.name)?.models.find(({ id }) => id === model);
   }
 
-  /** The server's configured model, followed by the listed models. */
+  /** Returns the server's configured model, followed by the listed models. */
   #models(server: ModelServer): ListedModel[] {
     const listed = this.#lists.get(server.name)?.models ?? [];
     const { model } = server;
@@ -218,7 +218,7 @@ function optionValueOf({ server, model }: ChosenModel): string {
 }
 
 /**
- * The cost in US dollars of a request's tokens and web searches; undefined if the model has no price.
+ * Returns the cost in US dollars of a request's tokens and web searches; undefined if the model has no price.
  * @param searches - The number of web searches by the maker.
  */
 export function costOf(

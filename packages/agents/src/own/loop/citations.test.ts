@@ -36,7 +36,7 @@ test.each([
     { type: 'url_citation', title: 'A', url: 'javascript:a' },
     { title: 'A' },
   ],
-])('%s is read', (_, annotation, citation) => {
+])('a citation is read from %s', (_, annotation, citation) => {
   expect(citationsIn([annotation])).toEqual([{ url: undefined, ...citation }]);
 });
 
@@ -46,7 +46,7 @@ test.each([
   {},
   { type: 'file_path', file_id: 'f' },
   { type: 'char_location', document_title: null },
-])('%j names no source', (annotation) => {
+])('the annotation %j contains no source', (annotation) => {
   expect(citationsIn([annotation])).toEqual([]);
 });
 
@@ -89,17 +89,17 @@ test('only citations that the texts do not contain are listed, each once, in ord
   );
 });
 
-test('an address in a list cannot end its link, and a title that looks like a list is escaped only there', () => {
+test('an address in a list cannot end its link; a title that looks like a list is escaped only where it would have an effect', () => {
   const odd = { title: '- one - two', url: 'https://a.example/(b)' };
   expect(sourcesOf([odd], [])).toContain(String.raw`- [\- one - two](https://a.example/%28b%29)`);
 });
 
-test('a list of exactly the most citations is not cut', () => {
+test('a list with exactly the largest number of citations is not cut', () => {
   const many = Array.from({ length: 100 }, (_, at) => ({ title: `${at}`, url: `https://a/${at}` }));
   expect(sourcesOf(many, [])?.split('\n').at(-1)).toBe('- [99](https://a/99)');
 });
 
-test('an answer without citations has no such field', () => {
+test('an answer without citations has no field for citations', () => {
   expect(withCitations([])).toEqual({});
   expect(withCitations([page])).toEqual({ citations: [page] });
 });

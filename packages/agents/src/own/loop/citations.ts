@@ -1,4 +1,4 @@
-/** The sources that makers name with a model's text, and their list for people. */
+/** The sources that makers report with a model's text, and the list of these sources for people. */
 import { isRecord } from '../../base/parse-line.ts';
 import { oneLine } from '../../base/titles.ts';
 
@@ -13,8 +13,9 @@ export interface Citation {
 const maxListed = 100;
 
 /**
- * The citations among a maker's annotations. An annotation names a page (`url`, `source`) or a file (`filename`,
- * `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its type.
+ * Returns the citations among a maker's annotations. An annotation refers to a page (`url`, `source`) or to a file
+ * (`filename`, `document_title`). In Chat Completions, the annotation's fields are in a field with the name of its
+ * type.
  */
 export function citationsIn(annotations: readonly unknown[]): Citation[] {
   return annotations.flatMap((annotation) => {
@@ -28,13 +29,13 @@ export function citationsIn(annotations: readonly unknown[]): Citation[] {
   });
 }
 
-/** The field of an answer that has the citations. */
+/** Returns the field of an answer that has the citations. */
 export const withCitations = (citations: readonly Citation[]): { citations?: typeof citations } =>
   citations.length === 0 ? {} : { citations };
 
 /**
- * Returns a Markdown list of the citations that the texts do not contain yet, each one once, at its first place. Returns
- * undefined if the texts contain all citations.
+ * Returns a Markdown list of the citations that the texts do not contain yet, each citation once, at its first
+ * position. Returns undefined if the texts contain all citations.
  * @param texts - The model's messages, and earlier lists.
  */
 export function sourcesOf(
@@ -56,13 +57,13 @@ export function sourcesOf(
 }
 
 function lineOf({ title, url }: Citation): string {
-  // Escapes only Markdown that would have an effect here, because terminals show the backslashes.
+  // Escape only the Markdown that would have an effect here, because terminals show the backslashes.
   const words = oneLine(title).replaceAll(/[\\`*_[\]<&~]|^[#>+-]/g, String.raw`\$&`);
   if (url === undefined) return `- ${words}`;
   return `- [${words}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`;
 }
 
-/** Whether the text is a URL that can be the target of a Markdown link without changes. */
+/** Returns whether the text is a URL that can be the target of a Markdown link without changes. */
 const isAddress = (text: string): boolean => /^https?:\/\/[^\s<>\\]+$/i.test(text);
 
 const textsIn = (fields: Record<string, unknown>, names: readonly string[]): string[] =>

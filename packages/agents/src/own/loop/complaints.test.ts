@@ -32,7 +32,7 @@ test.each([
   ['messages.0.content.2.image.source.base64.data: image exceeds 5 MB maximum', second],
   ['messages.0.content.1.tool_result.image: Could not process image', first],
   ["Invalid 'input[0].content[0].image_url'. Expected a base64-encoded data URL", first],
-])('“%s” is about one file', (words, file) => {
+])('the error “%s” is about one file', (words, file) => {
   expect(foundIn(words)).toEqual([{ lost: { file: [file] } }]);
   expect(foundIn(words)[0]?.lost?.file?.[0]).toBe(file);
 });
@@ -68,7 +68,7 @@ test.each([
     "property 'messages.1.reasoning_details' is unsupported",
   ],
   [{ lost: { file: [first, second] } }, 'No endpoints found that support image input'],
-])('%j is what “%s” asks for', (expected, words) => {
+])('the concession %j avoids the error “%s”', (expected, words) => {
   expect(foundIn(words)).toEqual([expected]);
 });
 
@@ -137,7 +137,7 @@ test.each([401, 402, 403, 429])(
   },
 );
 
-test('a server’s code alone leads to a concession: of Mistral, and for a body that is too large', () => {
+test('some errors lead to a concession by the server’s code alone: an error of Mistral, and an error about a body that is too large', () => {
   expect(foundIn('no', { code: '3280' })).toEqual([ids]);
   expect(foundIn('no', { code: '3230' })).toEqual([turns]);
   expect(foundIn('no', { status: 413 })).toEqual([{ lost: { file: [first, second] } }]);
@@ -185,7 +185,7 @@ test.each<[string, Partial<Complaint>, ContentBlock[]]>([
   expect(concessionsFor(complaint(words, more), manyFiles, {})).toEqual([{ lost: { file } }]);
 });
 
-test('the path to a file may be in the error’s field, and counts only if the error is about a file', () => {
+test('the path to a file may be in the error’s field; the path counts only if the error is about a file', () => {
   const param = 'messages[0].content[1]';
   expect(foundIn('Could not process the image.', { param })).toEqual([{ lost: { file: [first] } }]);
   expect(foundIn('Could not process this.', { param })).toEqual([]);

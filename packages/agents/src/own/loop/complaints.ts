@@ -12,7 +12,7 @@ export interface Complaint {
   words: string;
   code: string;
   type: string;
-  /** The name of the request field that the error is about. */
+  /** The name of the request field that caused the error. */
   param: string;
   /** The whole error body. */
   body: unknown;
@@ -29,7 +29,7 @@ export interface Concession {
   reasoningField?: string;
 }
 
-/** Whether a chat template has rejected the conversation; llama.cpp reports that with status 500. */
+/** Returns whether a chat template has rejected the conversation; llama.cpp reports that with status 500. */
 const isOfTemplate = ({ words }: Complaint): boolean =>
   /jinja|chat template|template (error|exception)|raise_exception/i.test(words);
 
@@ -39,13 +39,13 @@ const aFile = /image|picture|audio|video|pdf|media|\bfile/i;
 const isBadFile =
   /(invalid|unsupported|corrupt|corrupted|broken|unknown|truncated) (image|picture|audio|pdf|media)|image: unknown format/i;
 
-/** Whether the server cannot read a file; vLLM and Ollama report that with status 500. */
+/** Returns whether the server cannot read a file; vLLM and Ollama report that with status 500. */
 const isOfBrokenFile = ({ words }: Complaint): boolean =>
   isBadFile.test(words) || isFollowedBy(words, failsToRead, aFile, 45);
 
 /**
- * Whether `second` matches within `most` characters after a match of `first`. `first` must be global. One combined
- * regular expression would take quadratic time.
+ * Returns whether `second` matches within `most` characters after a match of `first`. `first` must be global. One
+ * combined regular expression would take quadratic time.
  */
 function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number): boolean {
   for (const { 0: found, index } of words.matchAll(first)) {
@@ -55,13 +55,13 @@ function isFollowedBy(words: string, first: RegExp, second: RegExp, most: number
   return false;
 }
 
-/** Whether an error that names no part of the conversation may still be caused by the conversation. */
+/** Returns whether the conversation may be the cause of an error that mentions no part of the conversation. */
 export const mayBeOfContent = (complaint: Complaint, isUnknown: boolean): boolean =>
   (complaint.status ?? 0) >= 500
     ? isOfTemplate(complaint) || isOfBrokenFile(complaint)
     : isUnknown && [400, 413, 415, 422].includes(complaint.status ?? 0);
 
-/** The concessions that would avoid the error, the smallest one first; empty for an unknown message. */
+/** Returns the concessions that would avoid the error, the smallest one first; empty for an unknown message. */
 export function concessionsFor(
   complaint: Complaint,
   conversation: readonly OutputItem[],
@@ -101,7 +101,7 @@ const notKnown =
 const notKnownBefore = /extra|unsupported|unknown|unexpected|unrecognized/gi;
 const fieldAfter = /\b(?:reasoning_details|extra_content|encrypted_content|phase)\b/i;
 
-/** Whether the error is about a field that came from another maker's server. */
+/** Returns whether the error is about a field that came from another maker's server. */
 const isOfMaker = (words: string): boolean =>
   isFollowedBy(words, fieldOfMaker, notKnown, 95) ||
   isFollowedBy(words, notKnownBefore, fieldAfter, 100);
@@ -111,15 +111,17 @@ const mustBeThere = /must be (passed|provided|present)|is (missing|required)|mis
 const missing = /missing/gi;
 const reasoningAfter = /reasoning(?:_content)?\b/i;
 
-/** Whether the error demands a field with earlier reasoning; the messages are those of DeepSeek and Moonshot. */
+/**
+ * Returns whether the error demands a field with earlier reasoning; the messages are those of DeepSeek and Moonshot.
+ */
 const isOfWanted = (words: string): boolean =>
   isFollowedBy(words, anyReasoning, mustBeThere, 95) ||
   isFollowedBy(words, missing, reasoningAfter, 50);
 
 /**
- * Whether the server rejects or cannot read the thinking in the conversation, because another server wrote it, or
- * because something before it has changed. Anthropic documents the error under “Fix a thinking block bound to a
- * different conversation”.
+ * Returns whether the server rejects or cannot read the thinking in the conversation, because another server wrote the
+ * thinking, or because something before the thinking has changed. Anthropic documents the error under “Fix a thinking
+ * block bound to a different conversation”.
  */
 const isOfThinking = ({ code, words }: Complaint): boolean =>
   code === 'invalid_encrypted_content' ||
@@ -133,9 +135,9 @@ const isOfThinking = ({ code, words }: Complaint): boolean =>
 type IsMeant = (block: ContentBlock, item: OutputItem) => boolean;
 
 /**
- * The files of a conversation that an error is about; undefined if the error is about no file. Most of the known
- * messages are llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and `unsupported_format` is
- * OpenAI's code for a file that is not audio.
+ * Returns the files of a conversation that an error is about; undefined if the error is about no file. Most of the
+ * known messages are llama.cpp's, with status 400 and 500; two are vLLM's, one is OpenRouter's, and
+ * `unsupported_format` is OpenAI's code for a file that is not audio.
  */
 function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   const [, one, other] =
@@ -153,7 +155,7 @@ function refusedFiles({ code, words }: Complaint): IsMeant | undefined {
   return isOfFiles ? ({ type }) => type === 'resource' : undefined;
 }
 
-/** The blocks of a conversation that contain bytes. */
+/** Returns the blocks of a conversation that contain bytes. */
 export const filesOf = (
   conversation: readonly OutputItem[],
   isMeant: IsMeant = () => true,
@@ -165,10 +167,10 @@ export const filesOf = (
   );
 
 const ofFiles = /image|picture|media|pdf|document|\bfile|audio|base64|pixel/i;
-/** The path of a part of the request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
+/** Matches the path of a part of the request: `messages.3.content.1.image`, `input[2].content[0].image_url`. */
 const place = /\b(?:messages|input)(?:\.\w+|\[\w+\])+/g;
 
-/** Whether the error contains the path of the block. */
+/** Returns a test for blocks: whether the error contains the path of the block. */
 function namedIn({ words, param }: Complaint, body: object): IsMeant {
   const text = `${words} ${param}`;
   if (!ofFiles.test(text)) return () => false;
@@ -177,10 +179,7 @@ function namedIn({ words, param }: Complaint, body: object): IsMeant {
   return (block) => parts.some((part) => part.includes(bytesOf(block) ?? part));
 }
 
-/**
- * The innermost value on a path. The innermost value on a path, whose names of types the servers have inserted are
- * skipped.
- */
+/** Returns the innermost value on a path. Skips names of types that the server has inserted into the path. */
 function partAt(body: object, path: readonly string[]): unknown {
   let at: unknown = body;
   let depth = 0;

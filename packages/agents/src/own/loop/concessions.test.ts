@@ -62,7 +62,7 @@ test('a conversation that needs no concession has the same items afterwards', ()
   for (const [index, item] of conversation.entries()) expect(sent[index]).toBe(item);
 });
 
-test('the user begins and ends the conversation, and between a tool’s output and a user message the model speaks', () => {
+test('a conversation begins and ends with the user, and a message of the model separates a tool’s output from a user message', () => {
   const conversation = [says('agent', 'a'), call('c'), output('c'), says('user', 'b')];
   expect(sides(following('turns', ...conversation, says('agent', 'd')))).toEqual([
     'user: (No message.)',
@@ -103,7 +103,7 @@ const losing = (
     loses: (one, from) => one === loss && lost.includes(from),
   });
 
-test('an item that loses its maker’s fields has no raw data; reasoning is useless without the fields', () => {
+test('an item that loses the fields of its maker has no raw data; a reasoning item without these fields is left out', () => {
   const raw = { openai: { id: 'x' } };
   const said = { ...says('agent', 'a'), raw };
   const other = { ...says('agent', 'b'), raw };
@@ -114,7 +114,7 @@ test('an item that loses its maker’s fields has no raw data; reasoning is usel
   expect(sent[2]).toBe(plain);
 });
 
-test('a lost file is only named, and a file that no server accepts is always only named', () => {
+test('a file that the server rejected is only named, and a file that no server accepts is always only named', () => {
   const [one, two]: ContentBlock[] = [
     { type: 'image', data: pixel, mimeType: 'image/png', name: 'one.png' },
     { type: 'image', data: pixel, mimeType: 'image/png', name: 'two.png' },
@@ -126,7 +126,7 @@ test('a lost file is only named, and a file that no server accepts is always onl
   ]);
 });
 
-test('a lost call, and its output, become a message of the user', () => {
+test('a call that the server rejected, and its output, become a message of the user', () => {
   const [one, two] = [call('c'), call('d')];
   const sent = losing('call', [one], [says('user', 'a'), one, output('c'), two, output('d')]);
   expect(sides(sent)).toEqual([

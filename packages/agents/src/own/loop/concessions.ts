@@ -1,5 +1,5 @@
 /**
- * Pure: removes or converts the parts of a conversation that a server rejects. The log keeps the removed parts, and a
+ * Removes or converts the parts of a conversation that a server rejects. Pure. The log keeps the removed parts, and a
  * text replaces each removed file and call.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { isRecord } from '../../base/parse-line.ts';
 import { withCallsAsText } from './calls-as-text.ts';
 import { withBlocks, withoutBytes, withSendableFiles } from './sendable.ts';
 
-/** Rules of a server or a chat template that apply to all messages. */
+/** A server's or chat template's rules about all messages. */
 export type Rule =
   /** Call ids must have nine letters or digits. */
   | 'ids'
@@ -28,7 +28,8 @@ export interface Concessions {
 }
 
 /**
- * The conversation in the form that is sent: changed by these concessions, and without files that no server accepts.
+ * Returns the conversation in the form that is sent: changed by these concessions, and without files that no server
+ * accepts.
  */
 export function withConcessions(
   conversation: readonly OutputItem[],
@@ -45,14 +46,17 @@ export function withConcessions(
   return has('ids') ? withShortIds(inTurns) : inTurns;
 }
 
-/** The item without the fields of its maker; nothing for a reasoning item, because only its maker can use it. */
+/**
+ * Returns the item without the fields of its maker; returns nothing for a reasoning item, because only the item's maker
+ * can use it.
+ */
 function withoutFields(item: OutputItem): OutputItem | [] {
   if (item.type === 'reasoning') return [];
   const { raw, ...rest } = item;
   return raw === undefined ? item : rest;
 }
 
-/** Whether an item is thinking that only the server that wrote it can read. */
+/** Returns whether an item is thinking that can be read only by the server that wrote the item. */
 export function isThought(item: OutputItem): boolean {
   if (item.type !== 'reasoning') return false;
   const kinds = [item.raw].flat().flatMap((kept) => {
@@ -72,9 +76,9 @@ function roleOf(item: OutputItem): ItemRole | undefined {
 }
 
 /**
- * The conversation begins with the user and ends with the user or a tool; between a tool and the user, the model
- * speaks. Files that tools returned are moved into a user message after all tool outputs, because some servers reject
- * files in a tool output.
+ * Returns a conversation that begins with a message of the user, and ends with a message of the user or a tool's
+ * output. A message of the model separates a tool's output from a message of the user. Files that tools returned are
+ * moved into a user message after all tool outputs, because some servers reject files in a tool output.
  */
 function alternating(conversation: readonly OutputItem[]): OutputItem[] {
   const ordered: OutputItem[] = [];

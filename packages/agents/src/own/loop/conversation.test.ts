@@ -127,7 +127,7 @@ test.each<[string, OutputItem[], string[]]>([
   expect(shape(items)).toEqual(expected);
 });
 
-test('items that are only for people, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
+test('items for people, and thoughts and calls that broke off, are left out; messages that broke off are kept', () => {
   const error = { code: 'X', message: 'x' };
   const items = [
     message('Notice', { origin: 'system' }),
@@ -232,7 +232,7 @@ test('only the newest summary counts', () => {
   expect(shape(items)).toEqual(['What we have said and done so far, in short:\n\nTwo.']);
 });
 
-test('a request for a summary that failed is left out; the same text in a steered message, or by the model, is kept', () => {
+test('a request for a summary that failed is left out; the same text is kept if a steered message or the model contains it', () => {
   expect(
     shape([
       message('/compact'),
@@ -243,7 +243,7 @@ test('a request for a summary that failed is left out; the same text in a steere
   ).toEqual(['/compact ', '/compact  ', 'Go']);
 });
 
-test('a message of only files is kept', () => {
+test('a message that has only files is kept', () => {
   const blocks = [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] as const;
   expect(shape([message('', { blocks: [...blocks] }), message('', { blocks: [] })])).toEqual(['']);
 });
@@ -256,7 +256,7 @@ test('thoughts are kept, and a long output is shortened', () => {
   expect(last?.type === 'function_call_output' && last.output.length).toBeLessThan(110_000);
 });
 
-test('an output that broke off is marked for the model', () => {
+test('if an output broke off, the model gets the output with a note about that', () => {
   const error = { code: 'OWNER_LOST', message: 'x' };
   const items = conversationOf([call('a'), output('a', { output: 'So', error })]);
   expect(items[1]).toMatchObject({ output: 'So\n(The turn ended before this was whole.)' });
@@ -280,7 +280,7 @@ test('only the first output of a call counts', () => {
   expect(items).toEqual([call('a'), output('a')]);
 });
 
-test('messages sent during a turn keep their order, and those that the model has not read yet come last', () => {
+test('messages sent during a turn keep their order, and the messages that the model has not read yet come last', () => {
   const steered = (text: string, read: number) =>
     message(text, { delivery: 'taken', startedAt: at(1), endedAt: at(read) });
   const said = (text: string, second: number) =>

@@ -14,18 +14,18 @@ import { shortenOutput } from './shorten-output.ts';
  */
 export const summaryMark = { liminal: { summary: true } };
 
-/** The text after `/compact`, the focus of the summary; undefined if the message does not request a summary. */
+/** Returns the text after `/compact`, the focus of the summary; undefined if the message does not request a summary. */
 export function compactWish(message: string): string | undefined {
   const [whole, wish = ''] = /^\/compact(?:\s+([\s\S]*))?$/.exec(message.trim()) ?? [];
   return whole === undefined ? undefined : wish;
 }
 
-/** The items of stored runs, oldest first, without the server's own turns. */
+/** Returns the items of stored runs, oldest first, without the server's own turns. */
 export function itemsOf(runs: readonly Response[]): OutputItem[] {
   return runs.filter((run) => !isServerTurn(run)).flatMap(({ outputItems }) => outputItems);
 }
 
-/** The session's cost up to the end of these runs, in US dollars; undefined if no run reports a cost. */
+/** Returns the session's cost up to the end of these runs, in US dollars; undefined if no run reports a cost. */
 export function costIn(runs: readonly Response[]): number | undefined {
   return runs.map(({ usage }) => usage?.costUsd).findLast((cost) => cost !== undefined);
 }
@@ -44,7 +44,7 @@ export function conversationOf(items: readonly OutputItem[]): OutputItem[] {
   ];
 }
 
-/** The ids of a conversation's calls. */
+/** Returns the ids of a conversation's calls. */
 export const callIdsOf = (conversation: readonly OutputItem[]): string[] =>
   conversation.flatMap((item) => (item.type === 'function_call' ? item.callId : []));
 
@@ -98,16 +98,16 @@ export class TurnItems {
 }
 
 /**
- * Whether a model is sent the item. A message that broke off is sent, because people have read it; a call or thought
- * that broke off is not.
+ * Returns whether a model is sent the item. A message that broke off is sent, because people have read it; a call or
+ * thought that broke off is not sent.
  */
 function isSentToModel(item: OutputItem): boolean {
-  // The output of a call summarizes the items within it, of a script or another agent.
+  // The output of a call already summarizes the items of a script or a subagent that ran within the call.
   if (item.parentCallId !== undefined) return false;
   switch (item.type) {
     case 'message':
       if (item.origin === 'system' || isCommand(item)) return false;
-      // The page shows that the model did not read this message, so the person may have sent it again.
+      // The page shows that the model did not read this message, so the person may have sent the message again.
       if (item.delivery === 'not_taken') return false;
       return item.content.trim() !== '' || (item.blocks?.length ?? 0) > 0;
     case 'reasoning':
@@ -132,8 +132,8 @@ const isCommand = ({
   origin === 'user' && delivery === undefined && compactWish(content) !== undefined;
 
 /**
- * Moves a message that was sent during a turn to the place at which the model read it: before the model's next item. A
- * message that was sent during a turn often began during an earlier answer.
+ * Moves a message that was sent during a turn to the position at which the model read the message: before the model's
+ * next item. A message that was sent during a turn often began during an earlier answer.
  */
 function inReadOrder(items: readonly OutputItem[]): readonly OutputItem[] {
   if (!items.some(isSteered)) return items;

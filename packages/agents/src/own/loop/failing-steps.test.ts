@@ -79,7 +79,7 @@ test('a step that succeeds, or has no calls, starts the count again', () => {
   expect(said.at(-1)).toContain('5 times');
 });
 
-test('if several calls failed, the first one is named', () => {
+test('if several calls failed, the reason names the first of them', () => {
   const step: [WantedCall[], CallResult[]] = [
     [call('list'), call('read'), call('write')],
     [succeeded, failed('Not read.'), failed('Not written.')],
@@ -89,7 +89,7 @@ test('if several calls failed, the first one is named', () => {
   );
 });
 
-test('repeated calls that are cut off by a length limit end the turn, and the limit is named as the reason', () => {
+test('if a length limit cuts off repeated calls, the turn ends, and the length limit is named as the reason', () => {
   const step: [WantedCall[], CallResult[], string] = [
     [call('write', '{"a')],
     [failed()],

@@ -4,7 +4,9 @@ import { isRecord, parseLine } from '../../base/parse-line.ts';
 import type { CallResult } from './script-tool.ts';
 import type { WantedCall } from './waiting-calls.ts';
 
-/** The number of equal failures that end the turn: of a call that cannot be run, and of a call that was run. */
+/**
+ * The number of equal failures after which the turn ends: for a call that cannot be run, and for a call that was run.
+ */
 const [mostNotRun, mostRun] = [3, 5];
 
 /** The makers' finish reasons for answers that reached a length limit. */
@@ -19,7 +21,7 @@ export const lengthReasons = new Set([
 const isCutByLength = (finishReason: string): boolean =>
   lengthReasons.has(finishReason.toLowerCase());
 
-/** Whether arguments are a JSON object; an empty text counts as an empty object. */
+/** Returns whether arguments are a JSON object; an empty text counts as an empty object. */
 const isReadable = (text: string): boolean => text.trim() === '' || isRecord(parseLine(text));
 
 /**
@@ -41,7 +43,7 @@ export function withCutNamed<Call extends WantedCall>(
 const cutProblem = (name: string, finishReason: string): string =>
   `This was not run: your answer reached its length limit (${finishReason}) in the middle of the arguments of ${name}. The same call would be cut off again. Make it shorter: write a large file in several smaller calls.`;
 
-/** Counts the failing steps of a turn. A step is the calls of one answer, with their outputs. */
+/** Counts the failing steps of a turn. A step consists of the calls of one answer and their outputs. */
 export class FailingSteps {
   readonly #counts = new Map<string, number>();
 
@@ -73,13 +75,13 @@ const wasRun = ({ arguments: text, problem }: WantedCall): boolean =>
   problem === undefined && isReadable(text);
 
 /**
- * The key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not JSON, vary
- * by chance, so they are not compared.
+ * Returns the key of a failure: failures with equal keys count as the same. Arguments that were cut off, or are not
+ * JSON, vary by chance, so such arguments are not compared.
  */
 const failureKey = (call: WantedCall, answer: CallResult | undefined): unknown[] =>
   wasRun(call) ? [call.name, call.arguments, answer?.output] : [call.name];
 
-/** The most characters of an output that people are shown. */
+/** The most characters of an output that are shown to people. */
 const maxShownOutput = 300;
 
 function sentence(output: string): string {

@@ -6,8 +6,8 @@ import { ModelError } from './model-error.ts';
 type ResponseBody = Dispatcher.ResponseData['body'];
 
 /**
- * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. A local server that reads a long
- * conversation, and a model that thinks, may be silent for longer. For models, the session's watchdog limits the
+ * Node's own fetch fails if for five minutes no headers, or no further bytes, arrive. The silence may be longer while a
+ * local server reads a long conversation, or while a model thinks. For models, the session's watchdog limits the
  * silence instead.
  */
 const agent = proxyingDispatcher();
@@ -24,9 +24,9 @@ const maxEvents = 256 * 1024 * 1024;
 const bodiless = new Set([204, 205, 304]);
 
 /**
- * A `fetch` for a maker's SDK. Waits without a limit, and sends only text. Needs far less processor time than an
- * implementation of the whole fetch standard, which matters if a model calls many tools. Reading the body rejects with
- * a RangeError if the body, or one event in it, is too large.
+ * Makes a request as `fetch` does, for a maker's SDK. Waits without a limit, and sends only text. Needs far less
+ * processor time than an implementation of the whole fetch standard, which matters if a model calls many tools. Reading
+ * the body rejects with a RangeError if the body, or one event in it, is too large.
  * @throws TypeError in the same cases as `fetch`, with the reason as its cause; the signal's reason if it aborts.
  */
 export async function fetchWithoutTimeout(
@@ -64,8 +64,8 @@ export async function fetchWithoutTimeout(
 }
 
 /**
- * Rejects a redirect to another server. The other server would get the conversation, and the key, which is in a header
- * that only the maker's client knows. The other server may also be one that only this machine can reach.
+ * Rejects a redirect to another server. The other server would receive the conversation and the key. The key is in a
+ * header whose name only the maker's client knows. The other server may also be reachable only from this machine.
  */
 const sameServerOnly =
   (url: URL): Dispatcher.DispatcherComposeInterceptor =>
@@ -79,7 +79,8 @@ const sameServerOnly =
   };
 
 /**
- * Whether a redirect leads to the same server. A redirect from http to https on the same host leads to the same server.
+ * Returns whether a redirect leads to the same server. A redirect from http to https on the same host leads to the same
+ * server.
  */
 export const isSameServer = (from: URL, to: URL): boolean =>
   to.origin === from.origin ||
@@ -94,8 +95,8 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): [string, string][] =>
   );
 
 /**
- * Most servers send a content type for a list or for an answer that is not streamed; every other response is read as
- * events.
+ * Returns the limits for a response. Every response is read as events, except errors, lists, and responses with the
+ * content type of JSON.
  */
 function boundOf(answer: Dispatcher.ResponseData, method: string): AnswerBound {
   if (answer.statusCode >= 400) return { isEvents: false, most: maxError };
@@ -121,8 +122,8 @@ function streamOf(
 }
 
 /**
- * An error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of `fetch` in
- * the causes of their own errors.
+ * Returns an error of `fetchWithoutTimeout` itself, for example for a rejected redirect. The SDKs keep an error of
+ * `fetch` in the causes of their own errors.
  */
 export function ownRefusal(thrown: unknown): ModelError | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {

@@ -1,17 +1,17 @@
 import { ModelError } from './model-error.ts';
 
-/** The secrets of a server: its key, and each header value that is long enough to be a secret. */
+/** Returns the secrets of a server: its key, and each header value that is long enough to be a secret. */
 export const secretsOf = (apiKey = '', headers: Record<string, string> = {}): string[] =>
   [apiKey, ...Object.values(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')])]
     .filter((value) => value === apiKey || value.length >= shortest)
     .filter((value) => value !== '')
-    // The longest first, because one secret may be the beginning of another.
+    // Replace the longest secret first, because one secret may be the beginning of another secret.
     .toSorted((a, b) => b.length - a.length);
 
 const shortest = 8;
 
 /**
- * The error without the secrets that the server's message repeats.
+ * Returns the error without the secrets that the server's message repeats.
  * @param mark - The text that replaces each secret.
  */
 export function withoutSecrets(

@@ -1,13 +1,13 @@
 /**
- * Finds thinking in a model's text: `<think>…</think>` at the start of an answer, as Qwen, DeepSeek and others write
- * it, unless their server removes it. Some chat templates already contain the opening tag, so that the answer has only
- * the closing tag. Pure.
+ * Finds thinking in a model's text: `<think>…</think>` at the start of an answer. Qwen, DeepSeek and other models write
+ * their thinking in this way, unless their server removes it. Some chat templates already contain the opening tag, so
+ * that the answer has only the closing tag. Pure.
  */
 
 /** A classified piece of the answer's text. */
 export type TextPiece =
   | { kind: 'words' | 'thinking'; text: string }
-  /** All earlier words of the answer were thinking, which ends here. */
+  /** All earlier text of the answer was thinking. The thinking ends here. */
   | { kind: 'all thinking' };
 
 const [open, close] = ['<think>', '</think>'];
@@ -21,9 +21,9 @@ export class InlineThinking {
   #state: 'start' | 'thinking' | 'after thinking' | 'words' | 'settled' = 'start';
   /** Text that may be the start of a tag, or white space whose kind is not known yet. */
   #held = '';
-  /** The current line of the words so far. */
+  /** The last line of the answer's text so far, without thinking. */
   #line = '';
-  /** Whether the words so far have an open code block. */
+  /** Whether the text so far has an open code block. */
   #isCode = false;
 
   /**
@@ -40,7 +40,7 @@ export class InlineThinking {
     return pieces.filter((piece) => piece.kind === 'all thinking' || piece.text !== '');
   }
 
-  /** Returns the text that was held back, at the end of the answer. */
+  /** Called at the end of the answer. Returns the text that was held back. */
   end(): TextPiece[] {
     const text = this.#held;
     this.#held = '';
@@ -88,7 +88,10 @@ export class InlineThinking {
     return [];
   }
 
-  /** A closing tag in the words ends thinking, unless the tag is quoted. */
+  /**
+   * Returns the next pieces of the text. A closing tag means that the text before it was thinking, unless the tag is
+   * quoted.
+   */
   #words(): TextPiece[] {
     const at = this.#held.indexOf(close);
     const opened = this.#held.indexOf(open);
@@ -118,7 +121,7 @@ export class InlineThinking {
     return text;
   }
 
-  /** Whether the text after the words so far is quoted, or code. */
+  /** Whether the text that follows is quoted, or is code. */
   get #isQuoted(): boolean {
     const isSpan = this.#line.split('`').length % 2 === 0;
     return this.#isCode || isFence(this.#line) || isSpan || quotes.has(this.#line.at(-1) ?? '');
@@ -133,7 +136,7 @@ export class InlineThinking {
 
 const isFence = (line: string): boolean => line.trimStart().startsWith('```');
 
-/** The length of the text without an ending that may be the start of a tag. */
+/** Returns the length of the text without the last characters if these may be the start of a tag. */
 function sureLength(text: string): number {
   const last = text.slice(-close.length);
   for (let from = 0; from < last.length; from += 1) {

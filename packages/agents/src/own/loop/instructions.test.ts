@@ -34,7 +34,7 @@ test('the instructions name the project’s folder, and further folders if there
   );
 });
 
-test('a model gets the project’s instructions to agents, of CLAUDE.md only without AGENTS.md', async () => {
+test('a model gets the project’s AGENTS.md, or its CLAUDE.md if the project has no AGENTS.md', async () => {
   const both = await project({ 'AGENTS.md': 'Use tabs.', 'CLAUDE.md': 'Use spaces.' });
   expect(await instructions(both)).toMatch(/\n\nThe project says to agents:\n\nUse tabs\.$/);
   const one = await project({ 'CLAUDE.md': 'Use spaces.' });
@@ -42,7 +42,7 @@ test('a model gets the project’s instructions to agents, of CLAUDE.md only wit
   expect(await instructions(await project({}))).not.toContain('The project says');
 });
 
-test('of a large file with instructions, a model gets the first 64 KiB', async () => {
+test('if the file with instructions is large, a model gets its first 64 KiB', async () => {
   const large = `${'x'.repeat(64 * 1024)}y`;
   const text = await instructions(await project({ 'AGENTS.md': large }));
   expect(text.endsWith(`\n\n${large.slice(0, -1)}`)).toBe(true);

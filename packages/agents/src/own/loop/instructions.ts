@@ -1,7 +1,7 @@
 import type { HiddenFolders } from '../../base/hidden-folders.ts';
 import { type Folders, findPlace, openFile } from '../tools/project/project-path.ts';
 
-/** Files with a project's instructions for agents; only the first existing file is used. */
+/** Files with a project's instructions for agents; of these files, only the first that exists is used. */
 const projectFiles = ['AGENTS.md', 'CLAUDE.md'];
 /** The largest part of such a file that is read, in bytes. */
 const maxProjectFile = 64 * 1024;

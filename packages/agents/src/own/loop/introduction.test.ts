@@ -62,13 +62,13 @@ test.each<ModelErrorCode>(['MODEL_NOT_FOUND', 'MODEL_ERROR'])(
   },
 );
 
-test('a server that rejects the key, or cannot be reached, rejects with its own error', async () => {
+test('a server that rejects the key, or cannot be reached, makes the description reject with the server’s own error', async () => {
   for (const failed of [error('AUTHENTICATION'), new Error('No route.')]) {
     await expect(introductionOf(failed, { model: 'one' })).rejects.toBe(failed);
   }
 });
 
-test('a server that does not answer in time rejects with the limit', async () => {
+test('a server that does not answer in time makes the description reject with the limit', async () => {
   const listModels = (signal: AbortSignal) =>
     new Promise<ListedModel[]>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error));

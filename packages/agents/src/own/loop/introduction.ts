@@ -11,8 +11,8 @@ const interfaces: Record<string, string> = {
 const named = 3;
 
 /**
- * Requests a server's list of models: that needs a correct address and key, but no working model. Rejects with the
- * reason if the request fails.
+ * Requests a server's list of models. The request succeeds only with a correct address and key, but needs no working
+ * model. Rejects with the reason if the request fails.
  */
 export async function introduce(server: ModelServer, limitMs: number): Promise<AgentIntroduction> {
   const { client, model } = server;
@@ -33,7 +33,7 @@ export async function introduce(server: ModelServer, limitMs: number): Promise<A
 
 const wouldDo = 'If it lists no models, set the "model" of its configuration.';
 
-/** Error codes with which a server may have models but no list of them. */
+/** Error codes after which a server may still have models, but no list of models. */
 const listless = ['MODEL_NOT_FOUND', 'MODEL_ERROR'];
 
 function modelNames(models: readonly ListedModel[]): string {

@@ -126,7 +126,7 @@ async function resultOf(returned: object) {
   return (await run((await connection.tools())[0])).result;
 }
 
-test('a server is initialized and asked for its tools once, with the configured headers', async () => {
+test('Liminal initializes a server and requests its tools once, with the configured headers', async () => {
   const { connection, methods, headers, problems } = await open();
   const [first, second] = await Promise.all([connection.tools(), connection.tools()]);
   expect(namesOf(first)).toEqual(['mcp__desk__work']);
@@ -174,7 +174,7 @@ test('the pages of a list of tools are read one after another', async () => {
   expect(problems).toEqual([undefined]);
 });
 
-test('a list with too many pages is a failed start, and the next request for tools connects again', async () => {
+test('a list with too many pages counts as a failed start, and the next request for tools connects again', async () => {
   let count = 0;
   const { connection, problems, methods } = await open(
     { 'tools/list': () => ({ tools: [], nextCursor: `${(count += 1)}` }) },
@@ -255,7 +255,7 @@ test('no further page is read once the most tools are found', async () => {
   expect(count).toBe(2);
 });
 
-test('a server that does not answer in time is a failed start; the notice names the time', async () => {
+test('a server that does not answer in time counts as a failed start, and the notice contains the time', async () => {
   const { connection, problems } = await open({ 'tools/list': () => undefined }, { startMs: 500 });
   expect(await connection.tools()).toEqual([]);
   expect(problems).toEqual([
@@ -263,7 +263,7 @@ test('a server that does not answer in time is a failed start; the notice names 
   ]);
 });
 
-test('a server that never confirms a notification is a failed start', async () => {
+test('a server that never confirms a notification counts as a failed start', async () => {
   const silent = { 'notifications/initialized': () => undefined };
   const { connection, problems } = await open(silent, { startMs: 500 });
   expect(await connection.tools()).toEqual([]);
@@ -346,7 +346,7 @@ test('a call that runs when the connection is closed fails', async () => {
   expect(String(await failed)).toMatch(/desk could not run the tool\. .*Connection closed/);
 });
 
-test('a call has the tool’s own name and the model’s input, and its progress is printed', async () => {
+test('a call is sent with the tool’s own name and the model’s input, and its progress is printed', async () => {
   const calls: Asked['params'][] = [];
   const { connection } = await open({
     'tools/call': ({ id, params }, response) => {
@@ -519,7 +519,7 @@ test('structured content is the output only if the result has no text', async ()
   expect(await resultOf({ content: [] })).toEqual({ output: '', success: true });
 });
 
-test('a result that is an error is not a success, and an error without a result is a ToolError', async () => {
+test('a result that is an error does not count as a success, and an error without a result is thrown as a ToolError', async () => {
   const content = [{ type: 'text', text: 'No paper.' }];
   expect(await resultOf({ content, isError: true })).toEqual({
     output: 'No paper.',
@@ -532,7 +532,7 @@ test('a result that is an error is not a success, and an error without a result 
   );
 });
 
-test('a server of the older transport is connected to by a stream of events', async () => {
+test('Liminal connects to a server of the older transport by a stream of events', async () => {
   const { url, methods } = await serve({});
   const { connection, problems } = connect({ type: 'sse', url, headers: {} });
   expect(await connection.tools()).toEqual([]);

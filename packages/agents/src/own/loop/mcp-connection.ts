@@ -36,8 +36,8 @@ export interface McpSurroundings {
   /** Limits how many servers of all sessions start at the same time. */
   starts: FairSemaphore;
   /**
-   * Reports a sentence about the server: that it failed, or what it wrote before it ended. Reports `undefined` when the
-   * server works again.
+   * Reports a sentence about the server: that the server failed, or what the server wrote before it ended. Reports
+   * `undefined` when the server works again.
    */
   onProblem: (server: string, problem: string | undefined) => void;
   /** Default: `mcpLimits`. */
@@ -79,7 +79,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    // The start of the server, which can take long, is not awaited.
+    // Do not wait until the server has started, because the start can take long.
     this.#closing.abort();
     await this.#connecting;
     await this.#end(this.#client);
@@ -259,14 +259,13 @@ function asTool(
 }
 
 /**
- * A hash of the program or address of a server. Permissions for tools depend on this hash and not on the server's name,
- * because a session may add its own server under the name of another server.
+ * Returns a hash of the program or address of a server. Permissions for tools depend on this hash and not on the
+ * server's name, because a session may add its own server under the name of another server.
  */
 const identityOf = (server: McpServer): string => hashOf(server, 32);
 
 /**
- * The tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker. The
- * tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker.
+ * Returns the tool's name `mcp__<server>__<tool>`, in the form that other agents use, and short enough for every maker.
  */
 function toolNameOf(server: string, tool: string): string {
   const plain = `mcp__${server}__${tool}`;

@@ -29,7 +29,8 @@ export class McpTools {
       return found.catch((): Tool[] => []);
     };
     const tools = (await Promise.all(connections.map(start))).flat();
-    // Of several tools with one name only the first is used, because model servers reject a request with equal names.
+    // If several tools have the same name, only the first is used, because model servers reject requests with equal
+    // names.
     return [...Map.groupBy(tools, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
   }
 
@@ -39,7 +40,7 @@ export class McpTools {
     await Promise.all(connections.map(async (one) => one.close()));
   }
 
-  /** The SDK is large, so it is loaded only if there are servers. */
+  /** Returns a connection for each server. Loads the SDK only if there are servers, because the SDK is large. */
   async #open(): Promise<McpConnection[]> {
     const servers = Object.entries(this.#servers);
     if (servers.length === 0) return [];

@@ -37,7 +37,7 @@ const notice = { method: 'note' };
 const question = { method: 'ask', id: 1 };
 const answer = { id: 1, result: {} };
 
-test('more messages in a minute than the limit are an excess, which is reported once', () => {
+test('more messages in a minute than the limit count as an excess, which is reported once', () => {
   const { traffic: made, excesses } = traffic({ messagesPerMinute: 3, requestsPerMinute: 1 });
   const receive = watched(made);
   for (const message of [notice, answer, notice]) receive(message);
@@ -49,7 +49,7 @@ test('more messages in a minute than the limit are an excess, which is reported 
   expect(made.excess).toMatchObject({ code: 'MCP_EXCESS', message: excesses[0] });
 });
 
-test('more requests in a minute than the limit are an excess; notifications and answers do not count', () => {
+test('more requests in a minute than the limit count as an excess; notifications and answers do not count', () => {
   const { traffic: made, excesses } = traffic({ requestsPerMinute: 2 });
   const receive = watched(made);
   for (const message of [question, notice, answer, question, notice, answer]) receive(message);
@@ -95,7 +95,7 @@ test('an answer’s status and headers do not change', async () => {
   expect((await made.fetch(address, { method: 'POST' })).status).toBe(202);
 });
 
-test('more event streams in a minute than the limit are an excess; calls do not count', async () => {
+test('more event streams in a minute than the limit count as an excess; calls do not count', async () => {
   const { traffic: made, excesses, asked } = traffic({ streamsPerMinute: 2 });
   for (const method of ['GET', 'POST', 'POST', undefined, 'POST']) {
     await (await made.fetch(address, method === undefined ? undefined : { method })).text();
@@ -108,7 +108,7 @@ test('more event streams in a minute than the limit are an excess; calls do not 
 
 const post = { method: 'POST' };
 
-test('more requests without a complete answer than the limit are an excess', async () => {
+test('more requests without a complete answer than the limit count as an excess', async () => {
   const { traffic: made, excesses, asked } = traffic({ openRequests: 2 });
   await made.fetch(address, post);
   await made.fetch(address, post);
@@ -141,13 +141,16 @@ test.each<[string, Response | Error, (response: Response) => Promise<unknown>]>(
 test.each([
   ['application/json', 'a'.repeat(2 * mib + 1)],
   ['text/event-stream', `data: ${'a'.repeat(2 * mib)}`],
-])('a message of more bytes than the limit is an excess, as %s', async (type, text) => {
-  const given = new Response(text, { headers: { 'content-type': type } });
-  const { traffic: made, excesses } = traffic({ messageSize: 2 * mib }, [given]);
-  const response = await made.fetch(address, post);
-  await expect(response.text()).rejects.toThrow('It sent more than 2 MiB in one message.');
-  expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
-});
+])(
+  'a message of more bytes than the limit counts as an excess, also with the content type %s',
+  async (type, text) => {
+    const given = new Response(text, { headers: { 'content-type': type } });
+    const { traffic: made, excesses } = traffic({ messageSize: 2 * mib }, [given]);
+    const response = await made.fetch(address, post);
+    await expect(response.text()).rejects.toThrow('It sent more than 2 MiB in one message.');
+    expect(excesses).toEqual(['It sent more than 2 MiB in one message.']);
+  },
+);
 
 test('a stream of events may be longer than the limit for one message', async () => {
   const event = `data: ${'a'.repeat(mib)}\n\n`;
@@ -223,7 +226,7 @@ test.each([
   },
 );
 
-test('any other error does not change', async () => {
+test('an error without a cause does not change', async () => {
   const [plain, without] = [new Error('aborted'), new TypeError('no cause')];
   const { traffic: made } = traffic({}, [plain, without]);
   await expect(made.fetch(address, post)).rejects.toBe(plain);

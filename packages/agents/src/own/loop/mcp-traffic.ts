@@ -7,16 +7,19 @@ import { isSameServer } from './fetch-without-timeout.ts';
 
 /** Limits on the traffic of one MCP server, so that the server cannot fill the memory or block a turn. */
 export interface McpLimits {
-  /** The time for the initialization and the whole list of tools together, in ms. */
+  /** The time limit for the initialization and the whole list of tools together, in ms. */
   startMs: number;
-  /** The time for a call, in ms: between two reports of progress, and in total. */
+  /** The time limits for a call, in ms: for the time between two reports of progress, and for the whole call. */
   callMs: number;
   callTotalMs: number;
   /** The largest HTTP message, in bytes. For a line of a program, the SDK has the same limit. */
   messageSize: number;
   /** The most HTTP requests whose responses are not complete. */
   openRequests: number;
-  /** The most messages of any kind, requests by the server, and event streams opened by Liminal. */
+  /**
+   * How many of these are allowed in each minute: messages of any kind, requests by the server, and event streams that
+   * Liminal opens.
+   */
   messagesPerMinute: number;
   requestsPerMinute: number;
   streamsPerMinute: number;
@@ -43,7 +46,7 @@ export const mcpLimits: McpLimits = {
   toolsSize: 1024 * 1024,
 };
 
-/** The error for a server that has exceeded a limit. The message is a sentence with “It” for the server. */
+/** The error for a server that has exceeded a limit. The message is a sentence that calls the server “It”. */
 export class McpExcess extends LiminalError {
   constructor(message: string) {
     super('MCP_EXCESS', message);
@@ -166,8 +169,8 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 20;
 
 /**
- * A `fetch` that follows redirects only on the same server, and repeats the request unchanged. Another server would get
- * the call and the headers with their keys, and may be a server that only this machine can reach.
+ * Makes a request as `fetch` does, but follows redirects only on the same server, and repeats the request unchanged.
+ * Another server would receive the call and the headers with their keys, and may be reachable only from this machine.
  */
 async function fetchWithin(asked: string | URL, init?: RequestInit): Promise<Response> {
   let at = new URL(asked);

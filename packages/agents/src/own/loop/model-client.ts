@@ -17,8 +17,8 @@ export interface ModelRequest {
   instructions: string;
   /**
    * The conversation as in the log, oldest first: messages (user messages with the bytes of their `blocks`), reasoning,
-   * calls and their outputs, from any maker. `raw` may be used only by the client of the maker that sent it. Every call
-   * is followed by its output.
+   * calls and their outputs, from any maker. Only the client of the maker that sent a `raw` value may use the value.
+   * Every call is followed by its output.
    */
   conversation: readonly OutputItem[];
   /**
@@ -35,8 +35,8 @@ export interface ModelRequest {
   /** The amount of thinking, if the model has such a setting: `none`, `low`, `medium`, `high`. */
   effort?: string | undefined;
   /**
-   * The name of the field in which the server expects the reasoning before a call; found and set by the makers'
-   * clients.
+   * The name of the field in which the server expects the reasoning before a call; the makers' clients find the name
+   * and set this field.
    */
   reasoningField?: string | undefined;
   /**
@@ -56,7 +56,10 @@ export interface ModelAnswer {
   usage: Usage | undefined;
   /** The number of web searches that the maker has counted. */
   searches?: number;
-  /** Whether the model has paused; it continues when it gets its own items back. */
+  /**
+   * Whether the model has paused. The model continues when a request contains the items that the model has written so
+   * far.
+   */
   isPaused?: boolean;
   /** The citations, in the order in which the text refers to them. */
   citations?: readonly Citation[];
@@ -73,11 +76,11 @@ export interface ModelCall {
 
 export interface ListedModel {
   id: string;
-  /** The name for people, if the server reports one. */
+  /** The name for people, if the server reports a name. */
   name?: string | undefined;
-  /** The size of the context window in tokens, if the server reports it. */
+  /** The size of the context window in tokens, if the server reports the size. */
   contextWindow?: number | undefined;
-  /** Whether the model accepts tools; undefined if the server does not report that. */
+  /** Whether the model accepts tools; undefined if the server does not report whether it does. */
   callsTools?: boolean | undefined;
 }
 

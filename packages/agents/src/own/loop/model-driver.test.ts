@@ -83,7 +83,7 @@ test('a server describes its models, and why it cannot be used', async () => {
   });
 });
 
-test('a session of a bare model can be prewarmed, resumed, rewound and forked, and uses grants and further folders', async () => {
+test('a session of a bare model can be prewarmed, resumed, rewound and forked, and supports permanent permissions and further folders', async () => {
   const { provider } = await open(serving([]));
   expect(provider).toMatchObject({
     prewarms: true,
@@ -97,7 +97,7 @@ test('a session of a bare model can be prewarmed, resumed, rewound and forked, a
   expect(await provider.fork?.('s', '/', 't')).toEqual({ copies: new Map(), left: new Set() });
 });
 
-test('the model gets the further folders of a session, also after they change', async () => {
+test('the model gets the further folders of a session, even after these folders have changed', async () => {
   const server = serving([repliesWith('Yes.'), repliesWith('Yes.')]);
   const { provider, projectDir } = await open(server);
   const watch = new Watch(provider, 's');
@@ -287,7 +287,7 @@ test('each MCP server that does not start is a notice of the session', async () 
   ]);
 });
 
-test('permissions that can neither be read nor added are two notices', async () => {
+test('if permissions can be neither read nor added, the session has two notices', async () => {
   const fails = async () => Promise.reject(new Error('The disk is gone.'));
   const { provider, projectDir } = await open(
     serving([calls(['echo', { text: 'loud' }]), repliesWith('Yes.')]),

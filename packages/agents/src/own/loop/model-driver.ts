@@ -14,9 +14,9 @@ export interface ModelOptions {
   servers: readonly ModelServer[];
   tools: readonly Tool[];
   mcpServers?: McpServers;
-  /** Folders that tools cannot read; a link from `AGENTS.md` into them is not followed. */
+  /** Folders that tools cannot read; a link from `AGENTS.md` into such a folder is not followed. */
   hiddenFolders?: readonly string[];
-  /** Environment variables with keys, which the tools' programs do not get. */
+  /** Environment variables that contain keys. The tools' programs do not get these variables. */
   hiddenVariables?: readonly string[];
   /** Whether models may write a script instead of many calls; default: yes. */
   runsScripts?: boolean;

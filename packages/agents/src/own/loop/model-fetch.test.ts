@@ -37,7 +37,7 @@ test.each<[what: string, body: string, status: number]>([
   expect(await response.text()).toBe(body);
 });
 
-test('the caller chooses the status of an error that names none', async () => {
+test('if an error contains no status, the caller chooses the status', async () => {
   const unnamed = (error: object) => (Object.keys(error).length === 0 ? 500 : 418);
   const statusOf = async (body: string) => (await modelFetch(await says(body), {}, unnamed)).status;
   expect(await statusOf('{"error":{"message":"No."}}')).toBe(418);
@@ -59,7 +59,7 @@ test.each([
   );
 });
 
-test('an error response, events and a text that only mentions a page are returned as they are', async () => {
+test('an error response, events, and a text that only mentions a page are returned unchanged', async () => {
   const failed = await modelFetch(await says('<html>', 'text/html', 502));
   expect([failed.status, await failed.text()]).toEqual([502, '<html>']);
   const events = 'data: {"error":{"code":500}}\n\n';

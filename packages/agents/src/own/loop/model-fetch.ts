@@ -14,8 +14,8 @@ export class PageError extends ModelError {
 }
 
 /**
- * `fetchWithoutTimeout` with a check of responses with status 200. A response with a JSON error gets the error's
- * status, so that the maker's SDK throws the error. A web page throws PageError.
+ * Makes a request as `fetchWithoutTimeout` does, and checks responses with status 200. A response with a JSON error
+ * gets the error's status, so that the maker's SDK throws the error. A web page throws PageError.
  * @param unnamed - Returns the status for an error that names no status. Default: the response's status.
  * @throws PageError for a web page, and the errors of `fetchWithoutTimeout`.
  */
@@ -81,7 +81,7 @@ async function peek(
   return [start, replayed];
 }
 
-/** The HTTP status of a JSON error; undefined if the text is not a JSON error. */
+/** Returns the HTTP status of a JSON error; undefined if the text is not a JSON error. */
 function statusIn(
   text: string,
   unnamed: ((error: Record<string, unknown>) => number) | undefined,

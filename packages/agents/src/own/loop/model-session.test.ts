@@ -234,7 +234,7 @@ test.each([
   expect(output).toMatchObject({ success: false, output: expect.stringMatching(said) });
 });
 
-test('people are asked before a call that needs permission, and not again once it is allowed permanently', async () => {
+test('people are asked before a call that needs permission, and are not asked again once the call is allowed permanently', async () => {
   const { provider, watch, runTurn } = await open([
     calls(['echo', { text: 'loud' }]),
     repliesWith('One.'),
@@ -521,7 +521,7 @@ test('if a summary fails, the conversation does not change', async () => {
   ]);
 });
 
-test('if a conversation is too long for its summary, the newer part is summarized', async () => {
+test('if a conversation is too long for a summary, the newer part is summarized', async () => {
   const long = new ModelError('CONTEXT_LENGTH', 'That is too long.');
   const { runTurn, client } = await open([
     repliesWith('One.'),
@@ -646,7 +646,7 @@ test.each([
   ['that the project now allows', 'echo', /^output: loud/],
   ['to a tool that is gone', 'gone', /^output: There is no tool gone/],
 ])(
-  'a call that waited, %s, is not asked again: the session is open at once',
+  'a waiting call %s is resumed without a question, and the session is open at once',
   async (_, name, said) => {
     const before = await open([calls(['echo', { text: 'loud' }])]);
     const { turnId } = await before.provider.sendMessage('s', 'Be loud');

@@ -69,7 +69,7 @@ interface Past {
   cost: number | undefined;
 }
 
-/** The input of a turn; for a resumed turn, there is no message. */
+/** The input of a turn; a resumed turn has no message. */
 interface TurnInput {
   turnId: string;
   message?: string;
@@ -91,10 +91,7 @@ const compact = {
   hint: 'what matters',
 };
 
-/**
- * A conversation with models. A conversation with models. The conversation is stored in Liminal's history, so any model
- * can continue it.
- */
+/** A conversation with models. The conversation is stored in Liminal's history, so any model can continue it. */
 export class ModelSession implements AgentSession {
   isAlive = true;
   readonly #options: ModelSessionOptions;
@@ -144,8 +141,8 @@ export class ModelSession implements AgentSession {
   }
 
   /**
-   * The types of content that the API of the chosen model accepts. If the model cannot read a file, it gets only the
-   * file's name.
+   * The types of content that the API of the chosen model accepts. For a file that the model cannot read, the model
+   * gets only the file's name.
    */
   get accepts(): AcceptedContent {
     const { catalog, name } = this.#options;
@@ -257,7 +254,7 @@ export class ModelSession implements AgentSession {
     const items = new TurnItems();
     const writer = new TurnWriter(turnId, (draft) => {
       items.onDraft(draft);
-      // The running turn is cleared first, because the next message may arrive before `emit` returns.
+      // Clear the running turn first, because the next message may arrive before `emit` returns.
       if (isTerminal(draft.payload)) this.#onTurnEnd(turn, [...past.items, ...items.ended]);
       this.#output.emit(draft);
     });
@@ -329,7 +326,7 @@ export class ModelSession implements AgentSession {
     throw this.#chosen ? because(cannotBeAsked(this.#chosen)) : noModel(title, why);
   }
 
-  /** The model of the newest turn. */
+  /** Returns the model of the newest turn. */
   #modelOf(runs: readonly Response[]): ChosenModel {
     const { catalog, name } = this.#options;
     const newest = runs.findLast((run) => !isServerTurn(run));
@@ -342,7 +339,7 @@ export class ModelSession implements AgentSession {
     this.#notices.put('model', warnings(problem === undefined ? [] : cannotBeAsked(chosen)));
   }
 
-  /** Never rejects: if a server does not list its models, people get a notice. */
+  /** Fetches the missing lists of models. Never rejects: if a server does not list its models, people get a notice. */
   async #refreshModels(): Promise<void> {
     const { catalog, name } = this.#options;
     const problem = await catalog.refresh(name);

@@ -122,7 +122,7 @@ test('a refused conversation is halved at most six times', async () => {
   expect(questions).toEqual([...Array<string>(7).fill('Summarize'), '(Nothing ']);
 });
 
-test('a summary that is refused in every form ends with the first refusal of the whole', async () => {
+test('if a summary is refused in every form, the turn ends with the first refusal of the whole conversation', async () => {
   const { runTurn, client } = await open([
     repliesWith('One.'),
     fails('MODEL_ERROR', 'First.'),
@@ -196,7 +196,7 @@ test('while a request waits for its repetition, people see why, and can stop the
   expect(watch.updates.findLast(({ activity }) => activity !== undefined)?.activity).toBe('');
 });
 
-test('data of an answer that no item takes is kept with a notice', async () => {
+test('data of an answer that belongs to no item is kept with a notice', async () => {
   const { runTurn } = await open([
     (writer) => {
       writer.keep({ odd: 1 });
@@ -210,7 +210,7 @@ test('data of an answer that no item takes is kept with a notice', async () => {
   });
 });
 
-test('pages that an answer cites and its text does not name are listed after the text', async () => {
+test('pages that an answer cites but does not mention in its text are listed after the text', async () => {
   const pages = [
     { title: 'One', url: 'https://one.example/' },
     { title: 'Two', url: 'https://two.example/' },
@@ -256,7 +256,7 @@ test('an answer with a call but without text does not count as empty', async () 
   expect(notices(await runTurn('A'))).toEqual([]);
 });
 
-test('a turn that reaches its most requests is complete, with a notice', async () => {
+test('a turn that reaches the largest number of requests ends as complete, with a notice', async () => {
   const { runTurn, client } = await open([calls(['echo', { text: 'a' }]), repliesWith('So.')], {
     maxRounds: 1,
   });
@@ -268,7 +268,7 @@ test('a turn that reaches its most requests is complete, with a notice', async (
   expect(client.requests).toHaveLength(1);
 });
 
-test('a model that has paused is asked again with its own items', async () => {
+test('after a model has paused, the next request contains the model’s own items', async () => {
   const pauses: Act = async (...given) => ({
     ...(await repliesWith('I search.')(...given)),
     isPaused: true,
@@ -278,7 +278,7 @@ test('a model that has paused is asked again with its own items', async () => {
   expect(client.requests.map(textsOf)).toEqual([['A'], ['A', 'I search.']]);
 });
 
-test('of one answer, only the first 128 calls are run', async () => {
+test('if an answer has too many calls, only the first 128 calls are run', async () => {
   const wanted = Array.from({ length: 130 }, (): [string, unknown] => ['echo', { text: 'a' }]);
   const { runTurn } = await open([calls(...wanted), repliesWith('So.')]);
   const outputs = (await runTurn('A')).outputItems.flatMap((item) =>
@@ -327,7 +327,7 @@ test('token counts are summed over a turn, and reported once a second', async ()
   expect(client.requests).toHaveLength(4);
 });
 
-test('the ids of resumed calls are new, and a stopped turn asks the model for nothing', async () => {
+test('a resumed call gets new ids, and a stopped turn sends the model no request', async () => {
   const before = await open([calls(['echo', { text: 'loud' }], ['echo', { text: 'loud' }])]);
   const first = await before.send('A');
   const isAsked = ({ watch }: typeof before, turnId: string, count: number) =>
@@ -415,7 +415,7 @@ test('a turn whose server cannot be used ends with the reason', async () => {
   });
 });
 
-test.each(['', ' \n'])('the answer %j is empty, which a notice reports', async (text) => {
+test.each(['', ' \n'])('if the answer %j is empty, a notice reports that', async (text) => {
   const { runTurn } = await open([repliesWith(text)], { server: { model: 'unlisted' } });
   const run = await runTurn('A');
   expect(notices(run)).toEqual([

@@ -43,9 +43,9 @@ export interface ModelTurnOptions {
   tools: ToolCalls;
   retries: RetrySettings;
   maxRounds: number;
-  /** The session's cost before this turn, in US dollars; undefined if it is not known. */
+  /** The session's cost before this turn, in US dollars; undefined if the cost is not known. */
   costBefore: number | undefined;
-  /** Reports what the turn is waiting for; an empty text if it is not waiting. */
+  /** Reports what the turn is waiting for, or '' if the turn is not waiting. */
   wait: (activity: string) => void;
 }
 
@@ -62,9 +62,9 @@ const usageMs = 1_000;
 const notShown = 'The model’s server sent something that Liminal cannot show. It is stored.';
 const emptyAnswerNotice =
   'The model has ended its turn without an answer. Ask again, or choose another model.';
-/** The most calls of one answer. Further calls are not run; their output is an error. */
+/** The most calls of one answer. Further calls are not run; the output of such a call is an error. */
 const maxCalls = 128;
-/** The most times that a conversation is halved because it is too long for a summary, or is refused. */
+/** How often a conversation is halved at most, if it is too long for a summary, or if the server refuses it. */
 const maxHalvings = 6;
 /** Error codes that a shorter conversation may avoid. */
 const refusals = new Set<string>([
@@ -136,7 +136,10 @@ export class ModelTurn {
     await this.#untilEnd(async () => this.#summarize(wish));
   }
 
-  /** Adds a message, which the model gets with its next request; the turn continues at least until then. */
+  /**
+   * Adds a message. The model receives the message with the next request, and the turn continues at least until that
+   * request.
+   */
   steer(messageId: string, message: string, blocks: readonly ContentBlock[]): void {
     this.#now.steer(messageId, message, blocks);
     this.#steered.push({ messageId });
@@ -195,7 +198,7 @@ export class ModelTurn {
       const answers = await this.#runAll(calls);
       this.#abort.signal.throwIfAborted();
       const problem = failing.add(calls, answers, finishReason);
-      // If a person has sent a message since then, the turn continues, because the message may help.
+      // If a person has sent a message in the meantime, the turn continues, because the message may help.
       if (problem !== undefined && this.#steered.length === 0)
         throw new ModelError('MODEL_ERROR', problem);
       const shouldContinue = calls.length > 0 || isPaused || this.#steered.length > 0;
@@ -287,8 +290,8 @@ export class ModelTurn {
         this.#count(given);
         const calls = given.calls.map((call) => ({ ...call, item: held.get(call.itemId) }));
         for (const { itemId } of calls) held.delete(itemId);
-        // Calls that stay open are run by the model's server, which has paused: their results are part of the next
-        // answer.
+        // The model's server runs the calls that are still open. The server has paused, and the results of these calls
+        // are part of the next answer.
         for (const item of held.values()) this.#now.done(item.id, item);
         this.#cite(given.citations ?? []);
         const more = isWithoutCalls ? [] : this.#callsInWords(answer, given);
@@ -319,9 +322,7 @@ export class ModelTurn {
     if (sources !== undefined) this.#now.notice(sources);
   }
 
-  /**
-   * The request. The next request. For a model without tools, the instructions explain how to write a script instead.
-   */
+  /** Returns the next request. For a model without tools, the instructions explain how to write a script instead. */
   #request(conversation: readonly OutputItem[], isWithoutCalls: boolean): ModelRequest {
     const { chosen, catalog, instructions, effort, tools } = this.#options;
     const callsTools = catalog.callsTools(chosen);
@@ -338,7 +339,10 @@ export class ModelTurn {
     };
   }
 
-  /** If the model has instructions for scripts: the script block at the end of its answer, started as a call. */
+  /**
+   * If the model has instructions for scripts: starts the script block at the end of the model's answer as a call, and
+   * returns the call.
+   */
   #callsInWords({ written }: AnswerWriter, { finishReason }: ModelAnswer): WantedCall[] {
     const { chosen, catalog, items, tools } = this.#options;
     if (catalog.callsTools(chosen) || tools.instructions === undefined) return [];
@@ -393,7 +397,7 @@ function sumOf(
   return sum > 0 ? { [field]: sum } : {};
 }
 
-/** Whether people see the item as work of the model. */
+/** Returns whether people see the item as work of the model. */
 const isOfModel = (item: OutputItem): boolean =>
   item.type === 'function_call' ||
   (item.type === 'message' && item.origin === 'agent' && item.content.trim() !== '');

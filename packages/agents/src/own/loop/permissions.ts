@@ -3,7 +3,8 @@ import type { ProjectGrants } from '../../contract/provider.ts';
 import { isAllowed, type Permission } from '../tools/index.ts';
 
 /**
- * When people are asked before a tool changes something: always (`ask`), except for edits (`edits`), or never (`all`).
+ * Whether people are asked before a tool changes something: always (`ask`), always except for edits (`edits`), or never
+ * (`all`).
  */
 export type Mode = 'ask' | 'edits' | 'all';
 
@@ -31,14 +32,14 @@ export class Permissions {
     this.#options = options;
   }
 
-  /** Whether permanent permissions are stored in the project; otherwise they last as long as the session. */
+  /** Whether permanent permissions are stored in the project; otherwise permissions last as long as the session. */
   get areStored(): boolean {
     return this.#options.grants !== undefined;
   }
 
   /**
-   * Whether the call may run without a question. Never rejects: if the project's permissions cannot be read, people are
-   * asked.
+   * Returns whether the call may run without a question. Never rejects: if the project's permissions cannot be read,
+   * people are asked.
    */
   async allow(kind: ToolKind, needed: readonly Permission[]): Promise<boolean> {
     if (this.mode === 'all') return true;
@@ -47,7 +48,7 @@ export class Permissions {
     return isAllowed(needed, [...this.#own, ...(await this.#storedRules())]);
   }
 
-  /** Adds permanent permissions. Never rejects: if a permission cannot be stored, it lasts as long as the session. */
+  /** Adds permanent permissions. Never rejects: a permission that cannot be stored lasts as long as the session. */
   async grant(needed: readonly Permission[]): Promise<void> {
     const { grants, onProblem } = this.#options;
     for (const { rule, always } of needed) {

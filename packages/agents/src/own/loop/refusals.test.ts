@@ -157,7 +157,7 @@ test('a loss applies only to the items that caused the error', async () => {
   expect(bodies.map(sent)).toEqual(['See +gif', 'See +name', 'See +name, And +png']);
 });
 
-test('after unknown errors, more and more parts are left out: first the new files, last everything except plain text', async () => {
+test('after unknown errors, more and more parts are left out: first the new files, and at the end everything except plain text', async () => {
   let isBroken = false;
   const { ask, bodies } = serverThat((_, count) =>
     isBroken ? `${badRequest} ${count}` : undefined,
@@ -230,7 +230,7 @@ test('a guess that does not help is dropped, unless a known error came after the
   ]);
 });
 
-test('the field with which a server wants its reasoning back is found once, and kept', async () => {
+test('the field in which a server expects its reasoning is searched for once, and then used for all requests', async () => {
   const { ask, bodies } = serverThat(({ reasoningField }) =>
     reasoningField === undefined
       ? 'The `reasoning_content` in the thinking mode must be passed back to the API.'

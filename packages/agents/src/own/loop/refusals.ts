@@ -1,8 +1,8 @@
 /**
- * Finds out, from a server's errors, which part of a conversation the server rejects, and leaves that part out from
- * then on: one damaged picture, or one field of another maker, must not make a session unusable. An error with a known
- * message leads to a known concession. After any other error, several concessions are tried; the last one is to send
- * the conversation as plain text.
+ * Finds out, from a server's errors, which part of a conversation the server rejects, and leaves that part out of all
+ * later requests. Otherwise one damaged picture, or one field of another maker, would make the session unusable. An
+ * error with a known message leads to a known concession. After any other error, several concessions are tried; the
+ * last one is to send the conversation as plain text.
  */
 import { createHash } from 'node:crypto';
 import type { ContentBlock, OutputItem } from '@liminal/protocol';
@@ -22,14 +22,16 @@ export interface Refusal {
   isUnknown: boolean;
 }
 
-/** The way in which requests for one maker's API are built and sent, and the way in which the API rejects them. */
+/** How requests to one maker's API are built and sent, and how the API's refusals are recognized. */
 export interface RequestFormat<Body extends object, Answer> {
   /** Creates the request body in the server's format. */
   bodyOf: (request: ModelRequest) => Body;
   send: (body: Body) => Promise<Answer>;
-  /** Undefined if the error is not a refusal by the server, or came after the answer had begun. */
+  /**
+   * Returns undefined if the error is not a refusal by the server, or if the error arrived after the answer had begun.
+   */
   refusalIn: (error: unknown) => Refusal | undefined;
-  /** Returns whether the client has found a field of the body that it will leave out from now on. */
+  /** Returns whether the client has found a field of the body that the client will leave out of all later requests. */
   noteRefusal?: (body: Body, complaint: Complaint) => boolean;
 }
 
@@ -40,7 +42,10 @@ const mostRequests = 12;
 export class Refusals {
   readonly #byModel = new Map<string, ModelConcessions>();
 
-  /** Sends the request, and repeats it without the parts that the server rejects. If nothing helps, rejects. */
+  /**
+   * Sends the request, and repeats it without the parts that the server rejects. Rejects if the server rejects every
+   * form of the request.
+   */
   async ask<Body extends object, Answer>(
     request: ModelRequest,
     { bodyOf, send, refusalIn, noteRefusal }: RequestFormat<Body, Answer>,
@@ -55,7 +60,10 @@ export class Refusals {
       const reasoningField = more.reasoningField ?? concessions.reasoningField;
       return bodyOf({ ...request, conversation: put, reasoningField });
     };
-    /** `named` has the concessions that known errors have led to; `tried` may have one more, which is a guess. */
+    /**
+     * `named` has the concessions that known errors have led to; `tried` may have one more, which is a guess about an
+     * unknown error.
+     */
     let named = new ConcessionAttempt();
     let tried = named;
     let body = bodyWith(tried);
@@ -148,8 +156,8 @@ function perLoss<Kept>(make: () => Kept): Record<Loss, Kept> {
 }
 
 /**
- * The concessions to try after an error with an unknown message; the last one is to send the conversation as plain
- * text.
+ * Returns the concessions to try after an error with an unknown message; the last one is to send the conversation as
+ * plain text.
  */
 function guessesFor(
   conversation: readonly OutputItem[],

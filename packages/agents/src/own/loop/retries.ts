@@ -11,7 +11,7 @@ export interface RetrySettings {
 
 export const defaultRetries: RetrySettings = { attempts: 6, firstMs: 1_000, maxMs: 60_000 };
 
-/** The delay before the next attempt, in ms; undefined if there is no next attempt. `attempt` counts from 1. */
+/** Returns the delay before the next attempt, in ms; undefined if there is no next attempt. `attempt` counts from 1. */
 export function waitAfter(
   error: unknown,
   attempt: number,

@@ -1,4 +1,4 @@
-/** Makes a call from the script that a model without tools writes in its answer. Pure. */
+/** A model without tools writes scripts in its answer. Makes a call from such a script. Pure. */
 import { createHash } from 'node:crypto';
 import type { OutputItem } from '@liminal/protocol';
 import { findScript } from '../scripts/index.ts';
@@ -17,14 +17,14 @@ export interface BlockCall extends ModelCall {
 const cutReasons = new Set([...lengthReasons, 'content_filter', 'refusal', 'safety', 'error']);
 
 /**
- * The id of the call that is made from the script block of a message. Every maker's API accepts the characters of this
- * id.
+ * Returns the id of the call that is made from the script block of a message. Every maker's API accepts the characters
+ * of this id.
  */
 export const blockCallOf = (messageId: string): string =>
   `script_${createHash('sha256').update(messageId).digest('hex').slice(0, 32)}`;
 
 /**
- * The call that is made from the script block of an answer.
+ * Returns the call that is made from the script block of an answer.
  * @param answer - The answer's items.
  * @param finishReason - The finish reason in the maker's own term.
  */

@@ -356,7 +356,7 @@ function replaying(...calls: RecordedCall[]) {
   return { replay, departures };
 }
 
-test('a script that calls another tool with the same input, or the same tool with another input, departs', () => {
+test('a script that calls another tool with the same input, or the same tool with another input, is stopped as different from its record', () => {
   for (const made of [
     { name: 'write', arguments: '{}' },
     { name: 'read', arguments: '{"a":1}' },
@@ -368,7 +368,7 @@ test('a script that calls another tool with the same input, or the same tool wit
   }
 });
 
-test('of a long input, an error shows the first 200 characters', () => {
+test('an error shows the first 200 characters of a long input', () => {
   const [fits, long] = ['x'.repeat(200), 'y'.repeat(201)];
   const { replay, departures } = replaying(recorded('read', fits));
   replay.place({ name: 'read', arguments: long });
@@ -399,7 +399,7 @@ test('recorded answers are given one after another, in the order in which their 
   expect(departures).toEqual([]);
 });
 
-test('a call that waits for its turn rejects with the reason of a script that ends, also if it has ended already', async () => {
+test('a call that waits for its turn rejects with the reason for which the script ends, even if the script has already ended', async () => {
   const { replay } = replaying(recorded('read', '{}'));
   const ended = AbortSignal.abort(new Error('It ended.'));
   await expect(
@@ -407,7 +407,7 @@ test('a call that waits for its turn rejects with the reason of a script that en
   ).rejects.toThrow('It ended.');
 });
 
-test('a script that waits without a recorded call, or ends before it, departs', () => {
+test('a script that waits without a recorded call, or ends before a recorded call, is stopped as different from its record', () => {
   const waiting = replaying(recorded('read', '{}', '2026-01-01T00:00:01.000Z'));
   waiting.replay.waits();
   waiting.replay.ends();

@@ -12,14 +12,14 @@ interface MadeCall {
 const shownInput = 200;
 
 /**
- * Repeats a script that was cut off, up to the place where it was cut off. The script's calls get their recorded
+ * Repeats a script that was cut off, up to the point at which it was cut off. The script's calls get their recorded
  * outputs one after another, in the order in which the calls ended. Each output is given only after the script has
  * handled the earlier outputs completely, so the script makes the same calls again. Calls without a recorded output
  * begin after all recorded outputs were given.
  */
 export class ScriptReplay {
   readonly #record: readonly RecordedCall[];
-  /** The places of the calls that have a recorded output, in the order in which the calls ended. */
+  /** The indexes of the calls that have a recorded output, in the order in which the calls ended. */
   readonly #ended: number[];
   readonly #made = new Set<number>();
   readonly #held = new Map<number, PromiseWithResolvers<void>>();
@@ -41,7 +41,7 @@ export class ScriptReplay {
   }
 
   /**
-   * Returns the place of a call that the script makes: the place of the equal call in the record. The order of the
+   * Returns the index of a call that the script makes: the index of the equal call in the record. The order of the
    * calls may differ from the record, because the record does not have the order of calls that ended in the same
    * millisecond.
    */
@@ -73,7 +73,7 @@ export class ScriptReplay {
     return before;
   }
 
-  /** The caller reports that the script has handled all answers so far and waits. */
+  /** Called when the script has handled all answers so far and is waiting. */
   waits(): void {
     if (this.#state !== 'runs again') return;
     const missing = this.#missing;
@@ -87,7 +87,7 @@ export class ScriptReplay {
     for (const { resolve } of this.#held.values()) resolve();
   }
 
-  /** The caller reports that the script has ended. */
+  /** Called when the script has ended. */
   ends(): void {
     if (this.#state === 'runs again') this.#depart('it ended earlier');
   }

@@ -31,7 +31,7 @@ const ScriptInput = z.object({
 });
 
 /**
- * The description of the script tool that the model gets.
+ * Returns the description of the script tool that the model gets.
  * @param definitions - The tools that a script can use.
  */
 export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDefinition {
@@ -40,11 +40,14 @@ export function scriptDefinition(definitions: readonly ToolDefinition[]): ToolDe
   return { name: scriptName, description, parameters };
 }
 
-/** The start of messages that Liminal writes: a model without tools gets only user messages and its own. */
+/**
+ * The start of Liminal's messages to a model without tools. Such a model gets only messages of the user and its own
+ * messages, so Liminal writes in the user's name.
+ */
 export const fromLiminal = '(This is from Liminal, not from the user.)';
 
 /**
- * The instructions that explain scripts to a model without tools.
+ * Returns the instructions that explain scripts to a model without tools.
  * @param faces - The tools that a script can use.
  */
 export const scriptInstructions = (
@@ -84,7 +87,7 @@ interface ScriptSurroundings {
   turn: ScriptTurn;
 }
 
-/** The script tool for one call. Writes the script's start, its calls, and its end (seed 001, A.5). */
+/** Returns the script tool for one call. The tool writes the script's start, its calls, and its end (seed 001, A.5). */
 export function scriptTool(
   call: WantedCall,
   { tools, writer, run, turn }: ScriptSurroundings,
@@ -104,19 +107,22 @@ export function scriptTool(
   };
 }
 
-/** One call of the script tool: a new script, or a script that was cut off and is replayed to that place. */
+/**
+ * One call of the script tool: a new script, or a script that was cut off and is replayed up to the point at which it
+ * was cut off.
+ */
 class ScriptCall implements ScriptHost {
   readonly tools: ScriptHost['tools'];
   readonly #parentCallId: string;
   readonly #id: string;
-  /** The time at which the script began in its first run, if it was cut off. */
+  /** The time at which the script began in its first run, if the first run was cut off. */
   readonly #startedAt: string | undefined;
   readonly #replay: ScriptReplay;
   readonly #writer: () => TurnWriter;
   readonly #run: (call: WantedCall, signal: AbortSignal) => Promise<CallResult>;
   readonly #departed = new AbortController();
   #departure: ScriptError | undefined;
-  /** The places of the calls whose questions have not been asked again yet. */
+  /** The indexes of the calls whose questions have not been asked again yet. */
   readonly #unasked: Set<number>;
   readonly #onAsked: () => void;
 

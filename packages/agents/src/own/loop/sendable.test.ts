@@ -120,7 +120,7 @@ test('an image with a wrong type is sent with its correct type', () => {
   expect(sent(file(whole, 'image/webp'))).toEqual(file(whole, 'image/png'));
 });
 
-test('an image of a type that few models accept is sent without its bytes', () => {
+test('an image is sent without its bytes if few models accept its type', () => {
   const bmp = image(base64('BM', Buffer.alloc(100)), 'image/png');
   expect(sent(bmp)).toEqual(withoutBytes(bmp));
 });
@@ -147,7 +147,7 @@ test.each<[string, ContentBlock]>([
   expect(sent(block)).toBe(block);
 });
 
-test('a block without its bytes keeps its other fields', () => {
+test('a block that is sent without its bytes keeps its other fields', () => {
   expect(withoutBytes(image(whole))).toEqual({ ...image(whole), data: undefined });
   expect(withoutBytes(audio('a', 'audio/wav'))).toEqual({
     ...audio('a', 'audio/wav'),
@@ -163,7 +163,7 @@ test('a block without its bytes keeps its other fields', () => {
   expect(bytesOf(audio('abcd', 'audio/wav'))).toBe('abcd');
 });
 
-test('only messages and outputs have files, and an item without changes is returned itself', () => {
+test('only messages and outputs have files, and an item without changes is returned as the same object', () => {
   const call = { type: 'function_call', id: 'a', name: 'b', arguments: '{}' } as OutputItem;
   const never = (): ContentBlock => expect.fail('It has no blocks.');
   expect(withBlocks(call, never)).toBe(call);
@@ -193,7 +193,7 @@ test('each lone surrogate in a value is replaced: in names, lists and texts', ()
 });
 
 test.each([[{ a: ['b', 1, null, true, { c: '😀' }] }], ['b'], [null], [7], [undefined], [[]]])(
-  'a value without lone surrogates is returned itself: %j',
+  'a value without lone surrogates is returned as the same value: %j',
   (value) => {
     expect(wellFormed(value)).toBe(value);
   },

@@ -6,7 +6,10 @@ import { crc32 } from 'node:zlib';
 import { type ContentBlock, imageType, type OutputItem } from '@liminal/protocol';
 import { commonImages, commonSounds } from '../../base/accepted-content.ts';
 
-/** A JSON value in which each lone surrogate is replaced by U+FFFD; the value itself if it has no lone surrogate. */
+/**
+ * Returns the JSON value in which each lone surrogate is replaced by U+FFFD; returns the value itself if it has no lone
+ * surrogate.
+ */
 export const wellFormed = <Value>(value: Value): Value =>
   isWellFormed(value) ? value : (repaired(value) as Value);
 
@@ -29,12 +32,12 @@ function repaired(value: unknown): unknown {
   );
 }
 
-/** The item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
+/** Returns the item without the bytes of files that cannot be sent; the model then gets only the names of the files. */
 export function withSendableFiles(item: OutputItem): OutputItem {
   return withBlocks(item, sendable);
 }
 
-/** The item with each block replaced by the function's result; the item itself if no block changes. */
+/** Returns the item with each block replaced by the function's result; the item itself if no block changes. */
 export function withBlocks(
   item: OutputItem,
   change: (block: ContentBlock) => ContentBlock,
@@ -47,13 +50,13 @@ export function withBlocks(
     : { ...item, blocks: changed };
 }
 
-/** The base64 bytes of a block; undefined if the block has none. */
+/** Returns the base64 bytes of a block; undefined if the block has none. */
 export function bytesOf(block: ContentBlock): string | undefined {
   if (block.type === 'image' || block.type === 'audio') return block.data || undefined;
   return block.type === 'resource' ? block.resource.blob || undefined : undefined;
 }
 
-/** The block without its bytes; the makers' clients then give the model only the block's name. */
+/** Returns the block without its bytes; the makers' clients then give the model only the block's name. */
 export function withoutBytes(block: ContentBlock): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data: undefined };
   if (block.type !== 'resource') return block;
@@ -63,8 +66,8 @@ export function withoutBytes(block: ContentBlock): ContentBlock {
 const known = new WeakMap<ContentBlock, ContentBlock>();
 
 /**
- * The block, without its bytes if they do not match its type. The result is cached, because checking a large file takes
- * long.
+ * Returns the block, without its bytes if the bytes do not match the block's type. The result is cached, because
+ * checking a large file needs much time.
  */
 function sendable(block: ContentBlock): ContentBlock {
   const data = bytesOf(block);
@@ -93,21 +96,21 @@ const mimeTypeOf = (block: ContentBlock): string | undefined => {
   return block.type === 'resource' ? block.resource.mimeType : undefined;
 };
 
-/** Corrects a wrong image type, or another base64 alphabet, both of which tools produce. */
+/** Corrects a wrong image type and a different base64 alphabet. Tools produce both. */
 function withBytes(block: ContentBlock, data: string, mimeType: string): ContentBlock {
   if (block.type === 'image' || block.type === 'audio') return { ...block, data, mimeType };
   if (block.type !== 'resource') return block;
   return { ...block, resource: { ...block.resource, blob: data, mimeType } };
 }
 
-/** Whether a file begins and ends as its type requires; true for other types. */
+/** Returns whether a file begins and ends as its type requires; true for other types. */
 function isCompleteFile(bytes: Buffer, type: string): boolean {
   if (type in commonSounds) return isSound(bytes, commonSounds[type]);
   switch (type) {
     case 'image/png':
       return isPng(bytes);
     case 'image/jpeg':
-      // Cameras append data after the end of the image, so the end mark may be anywhere.
+      // Cameras append data after the end of the image, so the marker of the image's end may be at any position.
       return bytes.lastIndexOf(jpegEnd) > 0 && bytes.length > 100;
     case 'image/gif':
       return bytes.length > 13 && bytes.readUInt32LE(6) !== 0 && bytes.includes(0x3b, 13);

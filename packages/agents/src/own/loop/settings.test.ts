@@ -25,7 +25,7 @@ test('each mode and effort is a choice with a name and a description, and can be
   });
 });
 
-test('an unknown setting or value is rejected with those that are known', () => {
+test('an unknown setting or value is rejected with an error that lists the known ones', () => {
   expect(() => readMode('toString')).toThrow('Unknown mode “toString”. Known: ask, edits, all.');
   expect(() => readEffort('max')).toThrow(
     'Unknown effort “max”. Known: default, none, low, medium, high.',

@@ -27,7 +27,7 @@ function heard(output: string, blocks?: ContentBlock[]): OutputItem | undefined 
   return conversationOf([call, item])[1];
 }
 
-test('a model gets the beginning and the end of an output that is too long, with a mark between them', () => {
+test('a model gets the beginning and the end of an output that is too long, with a note between them', () => {
   const long = `begin${'x'.repeat(10_000_000)}end`;
   const item = heard(long);
   const output = item?.type === 'function_call_output' ? item.output : '';

@@ -5,12 +5,12 @@ import { ShownOutput } from '../../base/shown-output.ts';
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
 /**
- * The numbers of characters at a text's beginning and end that the model gets; more would fill the context of most
- * models.
+ * How many characters of a text the model gets from the beginning and from the end. More characters would fill the
+ * context of most models.
  */
 const longest = { head: 60_000, tail: 40_000 };
 
-/** The output with its long parts shortened, and without parts that are repeated. */
+/** Returns the output with its long parts shortened, and without parts that are repeated. */
 export function shortenOutput(item: CallOutput): CallOutput {
   const { output, blocks } = item;
   const shortText = shortened(output);
@@ -20,7 +20,7 @@ export function shortenOutput(item: CallOutput): CallOutput {
   return { ...words, output: shortText, ...(others.length > 0 && { blocks: others }) };
 }
 
-/** The text; in a long text, a mark replaces the middle. */
+/** Returns the text. In a long text, a note replaces the middle. */
 function shortened(text: string): string {
   if (text.length <= longest.head + longest.tail) return text;
   let short = '';
@@ -30,7 +30,10 @@ function shortened(text: string): string {
   return short;
 }
 
-/** Whether the block repeats the output: MCP tools return the same text for the model and for people. */
+/**
+ * Returns whether the block repeats the text of the output: MCP tools return the same text for the model and for
+ * people.
+ */
 function isRepeatedIn(block: ContentBlock, output: string): boolean {
   if (block.type === 'resource_link') return output.includes(block.uri);
   return block.type === 'resource' && block.resource.text !== undefined

@@ -339,7 +339,7 @@ test('a resumed call asks again under its earlier id, and reports that people we
   await running;
 });
 
-test('a resumed call that needs no permission reports that before the call ends', async () => {
+test('if a resumed call needs no permission, the call reports before its end that it asks no question', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { run, payloads } = open([
     moving(async () => {
@@ -364,7 +364,7 @@ test('a call whose item has ended gets an output', async () => {
   expect(items()).toMatchObject([{ type: 'function_call_output', output: 'Moved.' }]);
 });
 
-test('the model gets the schema of a tool’s input, or the tool’s own schema', () => {
+test('the model gets the schema of the tool’s input, or the schema that the tool itself provides', () => {
   const own = { type: 'object', properties: { any: {} } };
   const { calls } = open([
     moving(() => done),
@@ -388,7 +388,7 @@ test('the model gets the schema of a tool’s input, or the tool’s own schema'
   expect(optional?.parameters).not.toHaveProperty('required');
 });
 
-test('scripts are offered only if they are switched on and there is a tool for them', () => {
+test('scripts are offered only if scripts are switched on and at least one tool can be used in a script', () => {
   const on = open([moving(() => done)], { runsScripts: true }).calls;
   expect(on.definitions.map(({ name }) => name)).toEqual(['move', 'run_script']);
   expect(on.instructions).toContain('move(input: ');

@@ -68,8 +68,8 @@ export class ToolCalls {
   }
 
   /**
-   * Runs a call, and writes its output with the `writer` that is current then. An error of the model or a tool becomes
-   * the call's output and does not reject.
+   * Runs a call, and writes its output with the value that `writer` has when the call ends. An error of the model or a
+   * tool becomes the call's output; the promise does not reject.
    */
   async run(call: WantedCall, writer: () => TurnWriter, signal: AbortSignal): Promise<CallResult> {
     const outputId = outputOf(call.itemId);
@@ -203,7 +203,7 @@ function chosen(outcome: ApprovalOutcome, optionId: string): boolean {
   return outcome.outcome === 'selected' && outcome.optionId === optionId;
 }
 
-/** The parsed arguments; an empty text is an empty object. Throws ToolError. */
+/** Returns the parsed arguments; an empty text is an empty object. Throws ToolError. */
 function parseArguments(text: string): unknown {
   if (text.trim() === '') return {};
   try {

@@ -49,7 +49,7 @@ test('the ids of a script, its calls and their outputs are derived from the id o
   expect(outputOf('a')).toBe('a:output');
 });
 
-test('a call whose question was cut off still waits', () => {
+test('a call whose question was open when its turn was cut off still waits', () => {
   expect(askedAfter(call('a'), question('a'))).toEqual([{ call: call('a'), approvalId: 'ask-a' }]);
 });
 

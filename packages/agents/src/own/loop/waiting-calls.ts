@@ -1,4 +1,4 @@
-/** Finds, in history, the questions that a turn had open when it was cut off. Pure. */
+/** Finds, in history, the questions that were open when a turn was cut off. Pure. */
 import { isServerTurn, type OutputItem, type Response } from '@liminal/protocol';
 import { isFullMark } from '../../base/turn-writer.ts';
 import type { ModelCall } from './model-client.ts';
@@ -6,7 +6,7 @@ import type { ModelCall } from './model-client.ts';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** A call that must be resumed, because its question, or a question of a call in its script, was still open. */
+/** A call that must be resumed, because a question about the call, or about a call in its script, was still open. */
 export type ResumableCall =
   | { call: CallItem; approvalId: string }
   | { call: CallItem; script: ScriptRecord };
@@ -30,9 +30,9 @@ export interface RecordedCall {
 
 /** A call that Liminal must run. */
 export interface WantedCall extends ModelCall {
-  /** The id of the earlier question; the call asks it again under the same id. */
+  /** The id of the earlier question. The call repeats the question under this id. */
   approvalId?: string | undefined;
-  /** The complete item of the call, which is still open. */
+  /** The complete item of the call. The item is still open. */
   item?: OutputItem | undefined;
   /** Why the call must not run, as a sentence for the model. */
   problem?: string;
@@ -42,20 +42,21 @@ export interface WantedCall extends ModelCall {
   onAsked?: () => void;
 }
 
-/** The id of the script that a call of `run_script` runs. @param itemId - The call's item. */
+/** Returns the id of the script that a call of `run_script` runs. @param itemId - The call's item. */
 export const scriptOf = (itemId: string): string => `${itemId}:script`;
 
-/** The id of a script's call and of the call's item. @param place - Counted from 1. */
+/** Returns the id of a script's call and of the call's item. @param place - Counted from 1. */
 export const scriptCallOf = (scriptId: string, place: number): string => `${scriptId}:${place}`;
 
-/** The id of a call's output. @param itemId - The call's item. */
+/** Returns the id of a call's output. @param itemId - The call's item. */
 export const outputOf = (itemId: string): string => `${itemId}:output`;
 
-/** The calls whose questions were open when the newest turn was cut off. */
+/** Returns the calls whose questions were open when the newest turn was cut off. */
 export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   const tries = triesIn(runs);
   const made = tries.flatMap(({ outputItems }) => outputItems.filter(isCall));
-  // The first attempt is used: it reached the question, while a later attempt may have broken off earlier.
+  // The first attempt is used: the first attempt reached the question, while a later attempt may have broken off
+  // earlier.
   const first = Map.groupBy(made, ({ callId }) => callId);
   return [...first].flatMap(([callId, [call]]): ResumableCall[] => {
     if (call === undefined || call.parentCallId !== undefined) return [];
@@ -67,7 +68,7 @@ export function resumableCalls(runs: readonly Response[]): ResumableCall[] {
   });
 }
 
-/** The newest turn and the turns that it resumed, oldest first; the first one was started by a person. */
+/** Returns the newest turn and the turns that it resumed, oldest first; a person started the oldest of these turns. */
 function triesIn(runs: readonly Response[]): Response[] {
   const all = runs.filter((run) => !isServerTurn(run));
   const first = all.findLastIndex(({ trigger }) => trigger !== 'agent');
@@ -85,7 +86,8 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   });
   const [first] = scripts;
   if (first === undefined) return undefined;
-  // After a turn had reached its limit, nothing more was stored, including calls, so its record is incomplete.
+  // Once a turn has reached its limit, nothing more is stored, not even calls, so the record of the turn's script is
+  // incomplete.
   if (scripts.some(({ items, turnId }) => items.some((item) => isFullMark(item, turnId)))) return;
   const calls: RecordedCall[] = [];
   for (;;) {
@@ -98,7 +100,10 @@ function scriptRecordOf(callId: string, tries: readonly Response[]): ScriptRecor
   }
 }
 
-/** A call, with its output from any of the turns; if it has no output, with its fields from the newest turn. */
+/**
+ * Returns a call with its output, from whichever turn stored the output. Without an output, the call has the fields
+ * from the newest turn.
+ */
 function knownOf(
   places: readonly { items: readonly OutputItem[]; callId: string }[],
 ): RecordedCall | undefined {
@@ -115,7 +120,7 @@ function callIn(items: readonly OutputItem[], callId: string): RecordedCall | un
   return approvalId === undefined ? { item } : { item, approvalId };
 }
 
-/** The id of the unanswered question about a call. */
+/** Returns the id of the unanswered question about a call. */
 function questionOf(callId: string, items: readonly OutputItem[]): string | undefined {
   const asked = items.find((item) => item.type === 'approval' && item.callId === callId);
   if (asked?.type !== 'approval' || asked.outcome?.outcome !== 'cancelled') return undefined;
@@ -124,6 +129,6 @@ function questionOf(callId: string, items: readonly OutputItem[]): string | unde
 
 const isCall = (item: OutputItem): item is CallItem => item.type === 'function_call';
 
-/** An output that broke off does not count, because it contains only the part that had arrived. */
+/** Returns whether an item is a complete output. An output that broke off contains only the part that had arrived. */
 const isEnded = (item: OutputItem): item is CallOutput =>
   item.type === 'function_call_output' && item.error === undefined;

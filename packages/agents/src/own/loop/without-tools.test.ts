@@ -142,7 +142,7 @@ test.each([
   expect(last(client)).toMatch(why);
 });
 
-test('if a script is not JavaScript, or fails, the model gets the error', async () => {
+test('if a script is not JavaScript, or if a script fails, the model gets the error', async () => {
   const { runTurn, client } = await open([
     repliesWith(block('return (')),
     repliesWith(block(echo('fail'))),
@@ -209,7 +209,7 @@ test('a script’s calls need permission, and a message that is sent in the mean
   expect(more).toBe('user: And quickly');
 });
 
-test('stopping a turn stops its script, and the next request has an output about the stop', async () => {
+test('stopping a turn stops its script, and the next request contains an output that reports the stop', async () => {
   const { provider, watch, runTurn, client } = await open([
     repliesWith(block(echo('loud'))),
     repliesWith('So.'),

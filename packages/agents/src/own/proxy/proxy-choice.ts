@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js';
 /** Returns the proxy for a request. */
 export interface Proxy {
   url: URL;
-  /** The environment variable that names the proxy. */
+  /** The environment variable that contains the proxy's address. */
   variable: string;
 }
 
@@ -23,13 +23,16 @@ export type Way =
   | { kind: 'direct'; reason: 'no proxy is set' | 'this machine' | 'NO_PROXY' }
   | { kind: 'unusable'; problem: string };
 
-/** In order of precedence. As in undici, a proxy for http is also used for https if there is no proxy for https. */
+/**
+ * The variables, in order of precedence. As in undici, a proxy for http is also used for https if there is no proxy for
+ * https.
+ */
 const variables: Record<string, readonly string[]> = {
   'http:': ['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'],
   'https:': ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'],
 };
 
-/** The way in which a request to this http or https address is sent. */
+/** Returns the way in which a request to this http or https address is sent. */
 export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   const variable = variables[protocolOf(address)]?.find((name) => valueIn(env, name) !== '');
   if (variable === undefined) return { kind: 'direct', reason: 'no proxy is set' };
@@ -43,17 +46,17 @@ export function wayTo(address: URL, env: NodeJS.ProcessEnv = process.env): Way {
   return { kind: 'unusable', problem };
 }
 
-/** A proxy's address without its password, for people. */
+/** Returns a proxy's address without its password, for people. */
 export const shownProxy = ({ url, variable }: Proxy): string =>
   `${hideUrlSecrets(url.href).replace(/\/$/, '')} of ${variable}`;
 
-/** Whether any of the proxies' variables is set. */
+/** Returns whether any of the proxies' variables is set. */
 export const hasProxies = (env: NodeJS.ProcessEnv = process.env): boolean =>
   Object.values(variables).some((names) => names.some((name) => valueIn(env, name) !== ''));
 
 /**
- * The part of an error message that names the proxy: ` through the proxy …`, or an empty text if the request is sent
- * directly.
+ * Returns the part of an error message that mentions the proxy: ` through the proxy …`, or an empty text if the request
+ * is sent directly.
  */
 export function throughProxy(address: string | URL): string {
   const url = URL.parse(String(address));
@@ -62,7 +65,10 @@ export function throughProxy(address: string | URL): string {
   return way?.kind === 'proxy' ? ` through the proxy ${shownProxy(way.proxy)}` : '';
 }
 
-/** The proxy's response in place of the server's, taken from a request's error; undefined for any other error. */
+/**
+ * If a proxy has responded instead of the server, returns the proxy's response from the request's error; undefined for
+ * any other error.
+ */
 export function refusalOfProxy(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const [, status] = refusals.map((pattern) => pattern.exec(at.message)).find(Boolean) ?? [];
@@ -85,7 +91,7 @@ const valueIn = (env: NodeJS.ProcessEnv, name: string): string => env[name]?.tri
 
 const protocolOf = ({ protocol }: URL): string => protocol.replace(/^ws/, 'http');
 
-/** The host without brackets, and without the dot at the end of a fully qualified name. */
+/** Returns the host without brackets, and without the dot at the end of a fully qualified name. */
 const hostOf = ({ hostname }: URL): string =>
   hostname.replace(/^\[|\]$/g, '').replace(/(?<=.)\.$/, '');
 
@@ -98,7 +104,9 @@ function proxyIn(text: string): URL | undefined {
   return isHttp && url.hostname !== '' ? url : undefined;
 }
 
-/** Whether a host's name or address is that of this machine. A proxy would connect to its own machine instead. */
+/**
+ * Returns whether a host's name or address belongs to this machine. A proxy would connect to its own machine instead.
+ */
 function isOwn(host: string): boolean {
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
   if (!ipaddr.isValid(host)) return false;
@@ -110,8 +118,8 @@ function isOwn(host: string): boolean {
 }
 
 /**
- * Whether NO_PROXY contains the host: as a name (which includes its subdomains), an address, a CIDR range, each with or
- * without a port, or as `*`.
+ * Returns whether NO_PROXY contains the host: as a name (which includes its subdomains), as an address or as a CIDR
+ * range, each with or without a port, or as `*`.
  */
 function isExcepted(host: string, port: number, exceptions: string): boolean {
   return exceptions

@@ -81,7 +81,7 @@ test.each([
   [true, 'unknown'],
   [{}, 'unknown'],
   [{ type: 'object', properties: { 'a-b': { type: 'null' } } }, '{\n      "a-b"?: null;\n    }'],
-])('the schema %j is a type', (schema, type) => {
+])('the schema %j becomes a type', (schema, type) => {
   expect(typeOf(schema, { x: { type: 'boolean' }, 'a/b': { type: 'null' } })).toBe(type);
 });
 

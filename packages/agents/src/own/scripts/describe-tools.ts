@@ -106,7 +106,7 @@ const isSchema = (value: unknown): value is Schema =>
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** A property's name: in quotes unless it is an identifier. */
+/** Returns a property's name: in quotes unless it is an identifier. */
 const propertyKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 

@@ -12,9 +12,12 @@ test.each([
   ],
   ['```liminal-script\r\nreturn 1\r\n```\r\n', '', 'return 1'],
   ['  ``` liminal-script \nreturn 1\n   ```  ', '', 'return 1'],
-])('%j ends in a closed block named liminal-script, and asks to run it', (said, before, code) => {
-  expect(findScript(said)).toEqual({ code, before });
-});
+])(
+  'the message %j ends in a closed block named liminal-script, and so requests to run it',
+  (said, before, code) => {
+    expect(findScript(said)).toEqual({ code, before });
+  },
+);
 
 test.each([
   ['without one', 'return 1'],
@@ -48,7 +51,7 @@ test.each([
   ['more words after the name', '```liminal-script once\nreturn 1\n```', /opening line is wrong/],
   ['tildes', block('return 1', '~~~'), /opening line is wrong/],
   ['an empty block', '```liminal-script\n```', /is empty/],
-])('an invalid script gives the reason why it is not run: %s', (_what, said, why) => {
+])('an invalid script leads to the reason why it is not run: %s', (_what, said, why) => {
   expect(findScript(said)).toEqual({ problem: expect.stringMatching(why) });
 });
 

@@ -11,7 +11,7 @@ export type FoundScript =
   /** Why the script must not run, and what to write instead, as a sentence for the model. */
   | { problem: string };
 
-/** A code block that is marked as a script; the places of its opening and closing lines. */
+/** A code block that is marked as a script; the positions of its opening and closing lines. */
 interface ScriptBlock {
   from: number;
   to: number;
@@ -27,9 +27,9 @@ const empty = `Nothing was run: the block is empty. ${again}`;
 
 /**
  * Finds the script that a message wants to run: a closed code block in backticks with the word `liminal-script`. The
- * block must be the only one with that word, and the last part of the message. Blocks begin and end as in CommonMark
- * (section 4.5), so a block inside another block is not found. Returns undefined if the message does not end with a
- * script block, because the message may only discuss a script.
+ * message must contain no other block with that word, and must end with the block. Blocks begin and end as in
+ * CommonMark (section 4.5), so a block inside another block is not found. Returns undefined if the message does not end
+ * with a script block, because the message may only discuss a script.
  */
 export function findScript(message: string): FoundScript | undefined {
   const lines = message.split(/\r?\n/);

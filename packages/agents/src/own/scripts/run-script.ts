@@ -27,12 +27,12 @@ export interface ScriptHost {
    *   the call has settled.
    */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolAnswer>;
-  /** Called when the script has handled all answers so far, and waits for the next answer. */
+  /** Called when the script has handled all answers so far and is waiting for the next answer. */
   waits?(): void;
 }
 
 interface ToolAnswer {
-  /** The result that the script's call returns; if the call failed, the message of the Error that it throws. */
+  /** The result that the script's call returns; if the call failed, the message of the Error that the call throws. */
   output: string;
   success: boolean;
   /** The time of the answer (ISO 8601 UTC); default: now. */
@@ -57,14 +57,14 @@ export interface ScriptOptions {
 const lookMs = 250;
 /** The size of the thread's stack, in MiB; larger than the stack limit of QuickJS, which must be reached first. */
 const stackSizeMb = 16;
-/** The heap limit of the thread, in MiB; the heap holds texts that are passed between the threads. */
+/** The heap limit of the thread, in MiB; the heap contains the texts that are passed between the threads. */
 const maxOldGenerationSizeMb = 256;
 
 /**
  * Runs the body of an async JavaScript function in a sandbox. The sandbox has the tools as `tools.name(input)`,
  * `print`, and nothing else. Resolves when the script's thread has ended and its calls have settled. Rejects only if
  * Liminal itself has a fault. Time and random numbers in the script depend only on `startedAt` and the answers, so a
- * script with the same start and answers does the same again.
+ * script that is run again with the same start and answers does the same as before.
  */
 export async function runScript(
   code: string,
@@ -162,15 +162,15 @@ async function callHost(
 }
 
 /**
- * Whether the script has used much more time than allowed. The script stops itself when its CPU time is over, but
- * cannot do so during a built-in function that does not return. From outside, the only known time is the time in which
- * the thread was not waiting; other work of the machine may have delayed the thread during that time.
+ * Returns whether the script has used much more time than allowed. The script stops itself when its CPU time is over,
+ * but cannot do so during a built-in function that does not return. From outside, the only known time is the time in
+ * which the thread was not waiting; other work of the machine may have delayed the thread during that time.
  */
 function isBeyondStopping(worker: Worker, { timeMs }: ScriptLimits): boolean {
   return worker.performance.eventLoopUtilization().active > 3 * timeMs + 2_000;
 }
 
-/** In ms since 1970. */
+/** Returns the time in ms since 1970. */
 const timeOf = (at: string | undefined): number => (at === undefined ? Date.now() : Date.parse(at));
 
 const isTooDeep = (json: string): boolean => cutDepth(json) !== json;

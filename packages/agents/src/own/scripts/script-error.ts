@@ -11,7 +11,7 @@ export type ScriptErrorCode =
   | 'SCRIPT_CALLS'
   | 'SCRIPT_OUTPUT'
   | 'SCRIPT_CANCELLED'
-  /** The script was run again from its beginning, and did something else than in its first run. */
+  /** The script was run again from its beginning, and did something different from its first run. */
   | 'SCRIPT_DEPARTED';
 
 /**
@@ -21,20 +21,20 @@ export type ScriptErrorCode =
 export interface ScriptError {
   code: ScriptErrorCode;
   message: string;
-  /** The message, followed by the places in the script, innermost first. */
+  /** The message, followed by the positions in the script, innermost first. */
   stack?: string;
   /** The value that was thrown, if it was not an Error. */
   details?: unknown;
 }
 
-/** The file name that stands for the script's code in stacks. */
+/** The file name of the script's code in stacks. */
 export const scriptFile = 'script.js';
 /** The text before the code, in the same line as the code's first line. */
 export const scriptHead = '(async () => {';
 /** The text after the code; it begins with a line end, because the last line of the code may be a comment. */
 export const scriptTail = '\n})';
 
-/** The most places that a stack has. */
+/** The most positions that a stack contains. */
 const maxFrames = 20;
 
 interface StackFrame {
@@ -107,7 +107,7 @@ export function deepResult(most: number): ScriptError {
   return { code: 'SCRIPT_OUTPUT', message: `The result is nested more than ${most} levels deep.` };
 }
 
-/** The sandbox itself failed. */
+/** Returns the error for a failure of the sandbox itself. */
 export function broken(cause: unknown): ScriptError {
   const message = `The script broke its sandbox, which was ended: ${String(cause)}`;
   return { code: 'SCRIPT_FAILED', message };
@@ -128,7 +128,9 @@ function withStack(
   return { message: `${message} (line ${first.line})`, stack: message + shown.join('') };
 }
 
-/** Parses the places in a stack of QuickJS: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`. */
+/**
+ * Parses the positions in a stack of QuickJS: `at name (script.js:2:10)`, or for a syntax error `at script.js:2:10`.
+ */
 function framesIn(stack = ''): StackFrame[] {
   return stack.split('\n').flatMap((text) => {
     const found = /^ +at (?:(.*) \()?script\.js:(\d+):(\d+)\)?$/.exec(text);

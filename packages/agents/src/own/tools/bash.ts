@@ -37,7 +37,7 @@ const Input = z.object({
 type Input = z.infer<typeof Input>;
 
 /**
- * A tool that runs shell commands in the project folder, with all rights of the server's user.
+ * Returns a tool that runs shell commands in the project folder, with all rights of the server's user.
  * @param hiddenVariables - Names of additional environment variables that commands do not get.
  */
 export function bashTool(

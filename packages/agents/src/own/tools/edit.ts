@@ -31,7 +31,7 @@ interface Planned {
   lines: number[];
 }
 
-/** A tool that replaces a part of a text file. */
+/** Returns a tool that replaces a part of a text file. */
 export function editTool(hiddenFolders: HiddenFolders): Tool<Input> {
   /** For each call, the real path of the file for which people were shown the change. */
   const shown = new WeakMap<Input, string>();

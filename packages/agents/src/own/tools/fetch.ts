@@ -15,7 +15,7 @@ const Input = z.object({
   url: z.string().min(1).max(4_000).describe('An address that begins with https:// or http://.'),
 });
 
-/** A tool that fetches pages of the public internet. */
+/** Returns a tool that fetches pages of the public internet. */
 export function fetchTool(options: RequestOptions = {}): Tool<z.infer<typeof Input>> {
   return {
     name: 'fetch',

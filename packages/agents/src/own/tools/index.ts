@@ -31,12 +31,12 @@ export interface BuiltInOptions {
 }
 
 /**
- * The tools that run programs, or may take long. All other tools take less time than a request to a worker. Also, only
- * this process knows whether a file still has the content that people saw when they allowed a change.
+ * The tools that run programs, or that may need much time. All other tools need less time than a request to a worker.
+ * Also, only this process knows whether a file still has the content that people saw when they allowed a change.
  */
 const forWorkers = new Set(['bash', 'search', 'fetch']);
 
-/** The tools, for one or several sessions. */
+/** Returns the tools, for one or several sessions. */
 export function builtInTools({ workers, ...options }: BuiltInOptions = {}): Tool[] {
   const tools = toolsHere(options);
   if (workers === undefined) {

@@ -59,7 +59,7 @@ test('a folder’s rule applies below the folder, but not beside it', () => {
   expect(isCovered('src/b.ts', 'tool:bash')).toBe(false);
 });
 
-test('a change outside of the project folder is allowed only by rules for that folder', () => {
+test('only rules for a folder outside of the project allow a change in that folder', () => {
   const shown = '/other/src/a.ts';
   const needed = editPermission({ name: 'src/a.ts', shown });
   expect(needed).toEqual({ always: 'edits in /other/src/', rule: 'edit:/other/src/' });

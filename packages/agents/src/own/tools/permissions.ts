@@ -3,14 +3,14 @@ import type { ProjectPlace } from './project/project-path.ts';
 import type { Permission } from './tool.ts';
 
 /**
- * Whether the rules allow every permission that a call needs. Rules are only compared as text: each permission lists
- * the rules that grant it.
+ * Returns whether the rules allow every permission that a call needs. Rules are only compared as text: each permission
+ * lists the rules that grant it.
  */
 export function isAllowed(needed: readonly Permission[], rules: readonly string[]): boolean {
   return needed.every(({ rule, also = [] }) => [rule, ...also].some((one) => rules.includes(one)));
 }
 
-/** The permission to change a file, named by the file's real path. */
+/** Returns the permission to change a file, named by the file's real path. */
 export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'shown'>): Permission {
   if (shown !== name) return editElsewhere(shown);
   const folders = name.split('/').slice(0, -1);
@@ -24,7 +24,10 @@ export function editPermission({ name, shown }: Pick<ProjectPlace, 'name' | 'sho
   };
 }
 
-/** The permission to change a file outside of the project folder; rules of the project do not grant this permission. */
+/**
+ * Returns the permission to change a file outside of the project folder; rules of the project do not grant this
+ * permission.
+ */
 function editElsewhere(path: string): Permission {
   const folder = `${dirname(path)}/`;
   return { always: `edits in ${folder}`, rule: `edit:${folder}` };

@@ -13,7 +13,7 @@ import { ToolError } from './tool-error.ts';
 const maxImageBytes = (5 * 1024 * 1024 * 3) / 4;
 /** The most bytes of a file in which lines are counted. */
 const maxScannedBytes = 256 * 1024 * 1024;
-/** If the first bytes of a file, as many as this, have a NUL character, the file counts as binary. */
+/** How many of a file's first bytes are checked for a NUL character. A file with a NUL character counts as binary. */
 const sampleBytes = 8 * 1024;
 const chunkBytes = 256 * 1024;
 const defaultLines = 2_000;
@@ -27,7 +27,7 @@ const Input = z.object({
 });
 type Input = z.infer<typeof Input>;
 
-/** A tool that reads text files and shows images. */
+/** Returns a tool that reads text files and shows images. */
 export const readTool = (hiddenFolders: HiddenFolders): Tool<Input> => ({
   name: 'read',
   description:

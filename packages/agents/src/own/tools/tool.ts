@@ -88,7 +88,7 @@ export interface Tool<Input = unknown> {
   ): Permission[] | undefined | Promise<Permission[] | undefined>;
   /**
    * Rejects with ToolError; any other error is a fault of Liminal. When the signal aborts, the tool must end soon, with
-   * its result so far or a ToolError, and must leave no process or other work running.
+   * its result so far or a ToolError. The tool must not leave a process or any other work running.
    */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

@@ -7,7 +7,7 @@ import type { TerminalOutput } from './local-terminal.ts';
 export interface ForwardedTerminalOptions {
   onOutput: (text: string) => void;
   onExit: (exit: ExitStatus) => void;
-  /** How often the output is polled, ms: clients do not push it. */
+  /** How often the output is polled, ms: clients do not send output by themselves. */
   everyMs?: number;
 }
 
@@ -47,7 +47,7 @@ export class ForwardedTerminal {
     await this.exited;
   }
 
-  /** Never rejects: a client that has disconnected has released the terminal. */
+  /** Releases the terminal. Never rejects, because a client that has disconnected has already released the terminal. */
   async release(): Promise<void> {
     await this.#terminal.release().catch(() => undefined);
   }

@@ -9,7 +9,7 @@ describe('OutputTail', () => {
     expect([tail.read(), tail.isTruncated]).toEqual(['1234567890', false]);
   });
 
-  test('the tail of a longer output is its last bytes, however the output is split into chunks', () => {
+  test('the tail of a longer output is the output’s last bytes, however the output is split into chunks', () => {
     for (const parts of [
       ['abcdefghijklmnop'],
       'abcdefghijklmnop'.split(''),

@@ -86,7 +86,7 @@ export class ProjectFiles {
     return {};
   }
 
-  /** Returns the real path of a file, which need not exist. */
+  /** Returns the real path of a file. The file need not exist. */
   async #resolve(path: string): Promise<string> {
     if (!isAbsolute(path) || path.includes('\0')) {
       throw invalidParams(`“${path}” is not an absolute path.`);
@@ -101,8 +101,8 @@ export class ProjectFiles {
       throw invalidParams(`“${path}” is not a file inside ${names}.`);
     }
     if (this.#hidden.hides(real)) throw hiddenFileError(path);
-    // Check before the file is opened here: if a client has the file open, the client reads and writes it, and the
-    // later checks do not run.
+    // Check before the file is opened here: if a client has the file open, the client reads and writes the file, and
+    // the later checks do not run.
     await this.#refuseHidden(await lstat(real).catch(() => undefined), path);
     return real;
   }
@@ -165,7 +165,7 @@ const problems: Record<string, string> = {
   EPERM: 'may not be opened: Liminal lacks the permission',
 };
 
-/** The agent's error: why a file could not be opened. */
+/** Returns the agent's error: why a file could not be opened. */
 function openError(path: string, error: unknown): ClientError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(path);

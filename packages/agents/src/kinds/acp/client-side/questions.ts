@@ -76,7 +76,7 @@ export async function requestPermission(
 /** Makes `mcp__server__tool` readable. Qwen Code 0.24 describes an MCP server's tool only by its input. */
 const toolLabel = (name: string): string => name.replace(/^mcp__(.+?)__(?=.)/, '$1: ');
 
-/** The text in a request's content; diffs and other content are shown with the call. */
+/** Returns the text in a request's content; diffs and other content are shown with the call. */
 const wordsIn = (content: readonly unknown[]): string =>
   readToolContent(content)
     .parts.flatMap((part) => ('text' in part ? [part.text] : []))

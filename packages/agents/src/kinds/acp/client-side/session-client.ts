@@ -63,7 +63,7 @@ export class SessionClient {
     return this.#approvals.isAsking;
   }
 
-  /** `params` are the unparsed parameters of the request. Throws ClientError. */
+  /** Asks people for a permission. `params` are the unparsed parameters of the request. Throws ClientError. */
   async requestPermission(params: unknown, signal: AbortSignal): Promise<PermissionAnswer> {
     if (!this.#options.state().canAsk) return { outcome: { outcome: 'cancelled' } };
     const { sessionId } = pickFields(params, { sessionId: z.string() });
@@ -71,7 +71,7 @@ export class SessionClient {
     return requestPermission(params, this.#ask, showCall, signal);
   }
 
-  /** `params` are the unparsed parameters of the request. Throws ClientError. */
+  /** Asks people a question. `params` are the unparsed parameters of the request. Throws ClientError. */
   async elicit(params: unknown, signal: AbortSignal): Promise<ElicitationAnswer> {
     if (!this.#options.state().canAsk) return { action: 'cancel' };
     return elicit(params, this.#elicitations, signal);

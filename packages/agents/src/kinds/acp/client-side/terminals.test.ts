@@ -35,7 +35,7 @@ test('SAFE: in a cancelled turn no program is started, on this machine or in a c
   await terminals.end();
 });
 
-test('a program that starts while its turn is being cancelled is ended, and gets no terminal', async () => {
+test('a program that starts while its turn is being cancelled is ended, and its request gets no terminal', async () => {
   const { terminals, started } = open();
   const [created] = await Promise.allSettled([
     terminals.create({ command: 'sleep 600' }),

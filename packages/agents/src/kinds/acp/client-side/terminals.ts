@@ -25,7 +25,7 @@ interface CreateRequest {
 }
 
 export interface TerminalsOptions {
-  /** The agent type in the programs' mark, under which the programs are counted as processes of the agent. */
+  /** The agent type, which is part of the programs' mark: the programs count as processes of this agent type. */
   cliType: string;
   projectDir: string;
   /** Makes a program's environment from its own variables and its mark. */
@@ -33,7 +33,7 @@ export interface TerminalsOptions {
   events: TerminalEvents;
   /** The running turn's id, if any, and whether the agent still works on a prompt that was cancelled. */
   turn: () => { id: string | undefined; isCancelled: boolean };
-  /** Our clients' terminals, which are preferred. */
+  /** Our clients' terminals, which are used first. */
   clients?: ClientTerminals | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface TerminalsOptions {
 const defaultOutputLimit = 1024 * 1024;
 const maxOutputLimit = 8 * 1024 * 1024;
 /**
- * How many bytes of output all terminals of a session keep together; once they are used up, a further terminal keeps
- * `leastOutputLimit`. A terminal takes up to three times its limit in memory.
+ * How many bytes of output all terminals of a session keep together. Once these bytes are used up, each further
+ * terminal keeps `leastOutputLimit` bytes. A terminal needs up to three times its limit in memory.
  */
 const maxSessionOutput = 32 * 1024 * 1024;
 const leastOutputLimit = 64 * 1024;
@@ -236,8 +236,8 @@ const isForwarded = (terminal: LocalTerminal | ForwardedTerminal): terminal is F
   terminal instanceof ForwardedTerminal;
 
 /**
- * Ends the programs that run on this machine, then all other processes with their mark, if the system has a process
- * table.
+ * Ends the programs that run on this machine, and then all other processes with the mark of these programs, if the
+ * system has a process table.
  */
 async function endHere(
   terminals: readonly (LocalTerminal | ForwardedTerminal)[],

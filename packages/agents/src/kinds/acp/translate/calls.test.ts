@@ -19,7 +19,7 @@ const say = (text: string) => ({
 });
 const hear = (...updates: unknown[]) => foldTurn(turnOf(updates), 'turn');
 
-test('updates of a failed call that has begun again change the call', () => {
+test('if a failed call has begun again, its later updates change the call', () => {
   const failed = update('c', { status: 'failed' });
   const response = hear(call('c'), failed, call('c', { title: 'Look again' }), call('c'));
   expect(itemsOf(response, 'function_call').map(({ title }) => title)).toEqual(['Look', 'Look']);

@@ -7,7 +7,7 @@ import { askedFromRequest, ToolCall, callIdOf, type Source } from './tool-call.t
 export interface CallsOptions {
   writer: TurnWriter;
   terminals: TerminalTexts;
-  /** Whether the updates are a replay, which announces calls as completed before their output. */
+  /** Whether the updates are a replay. A replay announces calls as completed before their output. */
   isReplay: boolean;
 }
 
@@ -26,7 +26,10 @@ export class AcpCalls {
     this.#options = options;
   }
 
-  /** Whether an update begins a call, changes its state or ends it; false if the update only adds output. */
+  /**
+   * Returns whether an update begins a call, changes the call's state or ends the call; false if the update only adds
+   * output.
+   */
   isStateChange(callId: string, update: unknown): boolean {
     const call = this.#open.get(callId);
     return call === undefined || call.isChangedBy(update);
@@ -37,18 +40,20 @@ export class AcpCalls {
     return this.#failed.get(callId);
   }
 
-  /** Returns the call as a permission request describes it; undefined if the request describes nothing. */
+  /**
+   * Returns the call with the fields that a permission request describes; undefined if the request describes nothing.
+   */
   asked(callId: string, request: unknown): AskedCallInfo | undefined {
     const call = this.#open.get(callId);
     return call === undefined ? askedFromRequest(request) : call.asked(request);
   }
 
-  /** Whether this turn has the call. */
+  /** Returns whether this turn has the call. */
   has(callId: string): boolean {
     return this.#open.has(callId) || this.#ended.has(callId);
   }
 
-  /** Whether the call has ended. */
+  /** Returns whether the call has ended. */
   isOver(callId: string): boolean {
     return this.#ended.has(callId) && !this.#open.has(callId);
   }

@@ -75,7 +75,7 @@ test('a cancelled compaction keeps its summary so far', () => {
   ]);
 });
 
-test('a compaction that never ends shows its summary so far', () => {
+test('a compaction that never ends shows the summary that has arrived', () => {
   expect(words(compaction({}), chunk(''), chunk('We'))).toEqual([
     'The conversation so far is being summarised to make room.\n\nWe',
   ]);

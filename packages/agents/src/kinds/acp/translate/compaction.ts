@@ -28,8 +28,8 @@ const endings: Record<string, CompactionEnd> = {
 };
 
 /**
- * The starts of the sentences above, to recognise them: if the agent is itself a Liminal, it sends these sentences,
- * with details at the end.
+ * The starts of the sentences above, by which the sentences are recognised: an agent that is itself a Liminal sends
+ * these sentences, with details at the end.
  */
 const known = [beginning, ...Object.values(endings).map(({ words }) => words)].map((words) =>
   words.slice(0, -1),
@@ -46,8 +46,8 @@ interface OpenCompaction {
 }
 
 /**
- * Shows a compaction (the agent summarises its context to make room) as a message with the summary, as far as the agent
- * sends it.
+ * Shows a compaction (the agent summarises its context to make room) as a message with the summary, if the agent sends
+ * a summary.
  */
 export class Compactions {
   readonly #writer: TurnWriter;

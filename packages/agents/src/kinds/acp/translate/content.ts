@@ -23,7 +23,7 @@ export function readBlock(value: unknown): ReadBlock {
   return { block, ...(unread !== undefined && { unread }) };
 }
 
-/** The fields of `value` that `read` lacks. */
+/** Returns the fields of `value` that `read` lacks. */
 function extras(value: unknown, read: unknown): Record<string, unknown> | undefined {
   if (!isRecord(value) || !isRecord(read)) return undefined;
   const left = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
@@ -35,7 +35,9 @@ function extras(value: unknown, read: unknown): Record<string, unknown> | undefi
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** Removes fields that are `null`, which in ACP means missing; blocks are at most two levels deep. */
+/**
+ * Removes fields that are `null`: in ACP, `null` means that the field is missing. Blocks are at most two levels deep.
+ */
 function withoutNulls(value: unknown, depth = 2): unknown {
   if (!isRecord(value) || depth === 0) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);

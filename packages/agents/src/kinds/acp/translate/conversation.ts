@@ -25,6 +25,9 @@ const handlers: Record<string, UpdateHandler> = {
 export const conversationHandler = (type: string): UpdateHandler | undefined =>
   Object.hasOwn(handlers, type) ? handlers[type] : undefined;
 
-/** Whether an update is part of the conversation, which `session/load` replays, rather than session state. */
+/**
+ * Returns whether an update is part of the conversation that `session/load` replays. Other updates are about the
+ * session's state.
+ */
 export const isConversation = (update: unknown): boolean =>
   conversationHandler(updateType(update)) !== undefined;

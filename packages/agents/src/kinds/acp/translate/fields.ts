@@ -25,8 +25,8 @@ export function pickFields<S extends Shape>(value: unknown, shape: S): Read<S>['
 }
 
 /**
- * Reads a record field by field, so that an invalid field does not spoil the others. In ACP, `null` means that a field
- * is missing. A value that is not a record has no fields.
+ * Reads a record field by field, so that the valid fields are read even if one field is invalid. In ACP, `null` means
+ * that a field is missing. A value that is not a record has no fields.
  */
 export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
   const fields: [string, unknown][] = [];
@@ -44,7 +44,7 @@ export function readFields<S extends Shape>(value: unknown, shape: S): Read<S> {
   };
 }
 
-/** The type of an update; `''` if it has none. */
+/** Returns the type of an update; `''` if it has none. */
 export function updateType(update: unknown): string {
   const type = isRecord(update) ? update['sessionUpdate'] : undefined;
   return typeof type === 'string' ? type : '';

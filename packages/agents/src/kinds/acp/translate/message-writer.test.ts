@@ -38,7 +38,7 @@ test('a thought divides two messages, and a message divides two thoughts', () =>
   ]);
 });
 
-test('another message id begins a new message; a missing or null id does not', () => {
+test('a different message id begins a new message; a missing or null id begins no new message', () => {
   const updates = [say('One', 'a'), say(' more', null), say(' word.'), say('Two', 'b')];
   expect(said(...updates)).toEqual([
     ['agent', 'One more word.'],
@@ -167,7 +167,7 @@ test('the echo of the user’s message is not shown again, in one chunk or in ma
   expect(said(user('Do'), user(' it.'), say('Done.'))).toEqual([['agent', 'Done.']]);
 });
 
-test('text that an agent sends as the user’s, and that is not an echo, is shown', () => {
+test('text that an agent sends in the user’s name, and that is not an echo, is shown', () => {
   expect(said(say('Well.'), user('Do'), user(' something else.'), say('Done.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do something else.'],
@@ -176,7 +176,7 @@ test('text that an agent sends as the user’s, and that is not an echo, is show
   expect(said(user('Do it.'), user('Do it.'))).toEqual([['user', 'Do it.']]);
 });
 
-test('an incomplete echo is shown in its place', () => {
+test('an incomplete echo is shown where it arrives', () => {
   expect(said(user('Do'), say('Done.'))).toEqual([
     ['user', 'Do'],
     ['agent', 'Done.'],
@@ -184,7 +184,7 @@ test('an incomplete echo is shown in its place', () => {
   expect(said(user('Do'))).toEqual([['user', 'Do']]);
 });
 
-test('only chunks before the answer are an echo', () => {
+test('only chunks before the answer count as an echo', () => {
   expect(said(say('Well.'), user('Do it.'))).toEqual([
     ['agent', 'Well.'],
     ['user', 'Do it.'],

@@ -8,13 +8,13 @@ import { readBlock } from './content.ts';
  */
 const maxBlocks = 50;
 
-/** The speaker: the agent to the user, its thoughts, or the user. */
+/** The speaker of a message: the agent (`thought` for its thoughts) or the user. */
 export type Speaker = 'agent' | 'thought' | 'user';
 
-/** The message that a chunk belongs to, as far as the agent reports it. */
+/** The ids of the message that a chunk belongs to, if the agent reports them. */
 export interface MessageRef {
   messageId?: string | undefined;
-  /** If a subagent speaks, the call that began the subagent. */
+  /** The call that began the subagent, if a subagent speaks. */
   parentCallId?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ interface OpenMessage extends MessageRef {
 
 /**
  * Writes the messages of a turn: adjacent chunks of one speaker and one message form one item, unchanged. Repeated text
- * is shown twice: only the agent knows whether it meant to repeat the text.
+ * is shown twice: only the agent knows whether the repetition is intended.
  */
 export class MessageWriter {
   readonly #writer: TurnWriter;
@@ -73,14 +73,14 @@ export class MessageWriter {
   }
 
   /**
-   * Called when the agent ends in the middle of a message. Returns whether an open item remains, which shows that the
-   * message was interrupted.
+   * Called when the agent ends in the middle of a message. Returns whether an open item remains. Such an item shows
+   * that the message was interrupted.
    */
   breakOff(unplaced: readonly unknown[]): boolean {
     const open = this.#open;
     if (open === undefined || !this.#writer.isOpen(open.itemId)) return false;
     if (unplaced.length > 0) this.#writer.patch(open.itemId, { raw: unplaced });
-    // Close an item with blocks: without text, it would be withdrawn.
+    // Close an item that has blocks: an item without text would be withdrawn.
     if (open.blocks.length > 0) this.close();
     return true;
   }

@@ -12,7 +12,7 @@ test.each([
   expect(readNotice({ sessionUpdate: 'notice', ...notice })).toEqual({ shown, rest: undefined });
 });
 
-test('an unknown severity is kept, as are other unknown fields', () => {
+test('an unknown severity and other unknown fields are kept', () => {
   const notice = { sessionUpdate: 'notice', title: 'Slow' };
   const odd = { ...notice, severity: 'toString', beam: 1 };
   expect(readNotice(odd)).toEqual({ shown: 'Slow', rest: { severity: 'toString', beam: 1 } });

@@ -7,8 +7,8 @@ export interface PlainChunk {
 }
 
 /**
- * Whether an update is only a piece of text, as nearly all updates are. The check is written by hand, because the
- * schemas take many times as long; false for an update with an unknown field, which the schemas must read.
+ * Returns whether an update is only a piece of text. Nearly all updates are. The check is written by hand, because the
+ * schemas need many times as long. Returns false for an update with an unknown field, which the schemas must read.
  */
 export function isPlainChunk(update: unknown): update is PlainChunk {
   if (!isRecord(update)) return false;

@@ -63,7 +63,7 @@ function isAlreadyShown(key: string, value: unknown, shown: string): boolean {
   return key === 'content' && Array.isArray(value) && textOfBlocks(value) === shown;
 }
 
-/** The texts of content blocks, from MCP servers or models' own tools; undefined if there are other blocks. */
+/** Returns the texts of content blocks, from MCP servers or models' own tools; undefined if there are other blocks. */
 function textOfBlocks(blocks: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const block of blocks) {

@@ -24,9 +24,12 @@ test.each([
   ['an announcement with nothing new', [call({ status: 'in_progress' })]],
   ['an update with nothing new', [update({ title: 'Look' })]],
   ['an announcement, an update and its failure', [call(), update(), failed]],
-])('a failed call that is announced again is one call if this follows: %s', (_name, updates) => {
-  expect(callsAfter(...updates)).toBe(1);
-});
+])(
+  'if a failed call is announced again and this follows, the two announcements are one call: %s',
+  (_name, updates) => {
+    expect(callsAfter(...updates)).toBe(1);
+  },
+);
 
 test.each([
   ['text', update({ content: words })],
@@ -34,11 +37,11 @@ test.each([
   ['text in an announcement', call({ content: words })],
   ['raw output in an announcement', call({ rawOutput: 'Found.' })],
   ['a state', update({ status: 'in_progress' })],
-])('a failed call that is announced again is a second call once it gets %s', (_name, update) => {
+])('if a failed call is announced again and gets %s, it becomes a second call', (_name, update) => {
   expect(callsAfter(update)).toBe(2);
 });
 
-test('held-back updates are read in their order', () => {
+test('updates that were held back are read in their order', () => {
   const updates = [
     call(),
     failed,

@@ -23,7 +23,8 @@ export class RepetitionFilter {
   }
 
   /**
-   * Returns the updates to read now (`read`), in order, and the repetitions (`spare`), which are stored but not shown.
+   * Returns the updates to read now (`read`), in order, and the repetitions (`spare`). Repetitions are stored but not
+   * shown.
    */
   pass(callId: string, update: unknown, source: Source): { read: HeldUpdate[]; spare: unknown[] } {
     const waiting = this.#waiting.get(callId);

@@ -29,7 +29,7 @@ const wordsOf = (updates: readonly unknown[]) =>
     outputItems.map((item) => ('content' in item ? item.content : item.type)),
   );
 
-test('a user’s message begins a turn, which ends before the next', () => {
+test('a user’s message begins a turn, which ends before the next turn begins', () => {
   const turns = replay([user('One?'), say('One.'), user('Two?'), think('Hm.'), say('Two.')]);
   expect(turns.map(({ turnId }) => turnId)).toEqual(['agent-session:1', 'agent-session:2']);
   expect(turns.map(({ events }) => brokenRules(events.map(({ payload }) => payload)))).toEqual([

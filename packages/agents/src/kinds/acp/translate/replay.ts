@@ -68,7 +68,7 @@ function isToolAnswer(update: unknown): boolean {
 
 const endOfTurn = { stopReason: 'end_turn' };
 
-/** Whether an update begins a turn: it is the first chunk of a user's message. */
+/** Returns whether an update begins a turn, that is, whether the update is the first chunk of a user's message. */
 function beginsTurn(update: unknown, before: unknown): boolean {
   if (updateType(update) !== 'user_message_chunk' || isSteered(update)) return false;
   if (updateType(before) !== 'user_message_chunk') return true;
@@ -76,7 +76,7 @@ function beginsTurn(update: unknown, before: unknown): boolean {
   return id !== undefined && idBefore !== undefined && id !== idBefore;
 }
 
-/** Whether Qwen Code marks a message as sent to a running turn. */
+/** Returns whether Qwen Code marks a message as sent to a running turn. */
 function isSteered(update: unknown): boolean {
   const meta = isRecord(update) ? update['_meta'] : undefined;
   return isRecord(meta) && meta['source'] === 'mid_turn_message_injected';

@@ -9,7 +9,7 @@ const message = {
   messageId: z.string(),
   senderSessionId: z.string(),
   recipientSessionId: z.string(),
-  /** In a chunk one block; in a whole message all its blocks. */
+  /** The content: one block in a chunk, all blocks in a whole message. */
   content: z.unknown(),
 };
 
@@ -19,7 +19,7 @@ const message = {
  */
 export class SessionMessages {
   readonly #writer: TurnWriter;
-  /** The open messages, each with the length of its first line, which names the sessions. */
+  /** The open messages, each with the length of its first line. The first line contains the names of the sessions. */
   readonly #open = new Map<string, number>();
 
   constructor(writer: TurnWriter) {

@@ -48,11 +48,11 @@ function optionsAfter(...steps: unknown[]) {
   return updates.at(-1)?.configOptions;
 }
 
-test('modes become an option', () => {
+test('the modes that an agent offers become an option', () => {
   expect(optionsAfter({ sessionId: 's', modes })).toEqual([modeOption]);
 });
 
-test('models of the draft protocol become an option', () => {
+test('the models of the draft protocol become an option', () => {
   const [model] = optionsAfter({ models }) ?? [];
   expect(model).toEqual({
     id: 'model',
@@ -105,7 +105,7 @@ test('modes whose choices match no config option become an option of their own',
   expect(ids).toEqual(['effort', 'mode']);
 });
 
-test('config options are shown unchanged, groups as one list with group names, switches as two choices', () => {
+test('config options are shown unchanged, groups of choices as one list with group names, and switches as two choices', () => {
   const grouped = {
     ...effort,
     id: 'grouped',

@@ -28,9 +28,9 @@ const choice = {
   description: z.string(),
   /** Only a group of choices has `options`. */
   options: z.array(z.unknown()),
-  /** Only in a mode. */
+  /** Only a mode has an `id`. */
   id: z.string(),
-  /** Only in a model. */
+  /** Only a model has a `modelId`. */
   modelId: z.string(),
 };
 
@@ -80,7 +80,10 @@ export class Settings {
     );
   }
 
-  /** Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; returns whether it has settings. */
+  /**
+   * Reads an answer to `session/new`, `load`, `resume` or `set_*`, or an update; returns whether the answer or update
+   * has settings.
+   */
   read(raw: unknown): boolean {
     const { fields } = readFields(raw, settings);
     if (fields.configOptions !== undefined) this.#readOptions(fields.configOptions);
@@ -90,7 +93,10 @@ export class Settings {
     return Object.keys(fields).length > 0;
   }
 
-  /** Some agents report a new mode with `currentModeId` even if they have a config option for the mode. */
+  /**
+   * Sets the current mode. Some agents report a new mode with `currentModeId` even if they have a config option for the
+   * mode.
+   */
   #setMode(value: string): void {
     const mode =
       (this.#mode && this.#optionLike(this.#mode)) ??
@@ -155,7 +161,7 @@ function readChoices(values: readonly unknown[] = [], group?: string): ConfigCho
 const hasChoice = ({ options }: ConfigOption, value: string): boolean =>
   options.some((choice) => choice.value === value);
 
-/** An option's values, sorted, as text for comparison. */
+/** Returns an option's values, sorted, as text for comparison. */
 const valuesOf = ({ options }: ConfigOption): string =>
   JSON.stringify(options.map(({ value }) => value).toSorted());
 

@@ -28,7 +28,7 @@ const mostSubagents = 1_000;
 export type KnownSubagents = LruMap<string, Subagent>;
 export const knownSubagents = (): KnownSubagents => new LruMap(mostSubagents);
 
-/** A subagent's title, or else its session's id. */
+/** Returns a subagent's title, or else its session's id. */
 export const subagentName = (known: KnownSubagents, sessionId: string): string =>
   known.get(sessionId)?.title ?? sessionId;
 

@@ -1,7 +1,7 @@
 /**
  * Reads the output of commands that an agent itself runs and streams in the `_meta` of a tool call's updates. The
- * client capability `_meta: {terminal_output: true}` requests this output; it is not part of the protocol, but several
- * agents support it.
+ * client capability `_meta: {terminal_output: true}` requests this output. This capability is not part of the protocol,
+ * but several agents support it.
  */
 import { z } from 'zod';
 import { readFields } from './fields.ts';

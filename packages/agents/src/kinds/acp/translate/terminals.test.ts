@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TerminalTexts } from './terminals.ts';
 
-test('a terminal has all its output and its exit', () => {
+test('a terminal keeps all its output, and how its program exited', () => {
   const terminals = new TerminalTexts();
   terminals.print('t', 'one ');
   terminals.print('other', 'else');
@@ -13,7 +13,7 @@ test('a terminal has all its output and its exit', () => {
   expect(terminals.exitOf('t')).toEqual({ exitCode: 3 });
 });
 
-test('an unknown terminal has no output and no exit', () => {
+test('an unknown terminal has no output and no exit status', () => {
   const terminals = new TerminalTexts();
   expect(terminals.exitOf('nobody')).toBeUndefined();
   expect(terminals.text('nobody')).toBe('');

@@ -24,7 +24,7 @@ export class TerminalTexts {
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);
-    // Drop the output: the call that shows this terminal has reached its size limit, and says so.
+    // Drop the output: the call that shows this terminal has reached its size limit, and shows a note about that.
     if (terminal.length > maxItemSize) return;
     terminal.text.add(text);
     terminal.length += text.length;

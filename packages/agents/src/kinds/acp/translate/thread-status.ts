@@ -5,9 +5,9 @@ const Meta = z.looseObject({
 });
 
 /**
- * Whether the `_meta` of a session update reports that the turn has failed; undefined if the `_meta` has no such
- * report. This field is not part of the protocol. The adapter of Codex ends a failed turn like any other turn, with the
- * error as the last message, and marks the failure only with this field.
+ * Returns whether the `_meta` of a session update reports that the turn has failed; undefined if the `_meta` has no
+ * such report. This field is not part of the protocol. The adapter of Codex ends a failed turn like any other turn,
+ * with the error as the last message, and marks the failure only with this field.
  */
 export function hasFailed(meta: unknown): boolean | undefined {
   const status = Meta.safeParse(meta).data?.codex.threadStatus.type;

@@ -56,7 +56,7 @@ describe('calls', () => {
     expect(output).toMatchObject({ output: 'no such file', success: false });
   });
 
-  test('a call without a tool name is named by its kind, which the UI knows, or else by its title', () => {
+  test('a call without a tool name is named by its kind, which the UI can show, or else by its title', () => {
     expect(hear([call({ kind: 'execute' })]).made?.name).toBe('execute');
     expect(hear([call({ kind: 'other', title: 'browse' })]).made?.name).toBe('browse');
     expect(hear([update()]).made?.name).toBe('tool');

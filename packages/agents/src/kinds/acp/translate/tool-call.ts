@@ -37,7 +37,7 @@ const toolCall = {
 
 type CallFields = Read<typeof toolCall>['fields'];
 
-/** Qwen Code 0.24 names the tool of an MCP server only in this field, as `mcp__server__tool`. */
+/** Only this field contains the name of an MCP server's tool in Qwen Code 0.24, as `mcp__server__tool`. */
 const McpTool = z.looseObject({ toolName: z.string().regex(/^mcp__.+__./) });
 
 /** Reads the fields of a call's update; the name also from `_meta`. */
@@ -47,7 +47,7 @@ function readCall(update: unknown): Read<typeof toolCall> {
   return { fields: { ...fields, ...(name !== undefined && { name }) }, rest };
 }
 
-/** The fields of a call that are shown to the person who decides. */
+/** Those fields of a call that are shown to the person who decides. */
 type ShownFields = Partial<Omit<AskedCall, 'name'>>;
 const shownKeys = ['arguments', ...askedKeys] as const;
 
@@ -68,7 +68,7 @@ const maxIdLength = 200;
 /** Where an update of a call comes from. Content from a permission request describes the call and is not output. */
 export type Source = 'announcement' | 'update' | 'request';
 
-/** Returns the call id of an update; undefined if it has none. */
+/** Returns the call id of an update; undefined if the update has none. */
 export function callIdOf(update: unknown): string | undefined {
   const id = isRecord(update) ? update['toolCallId'] : undefined;
   if (typeof id !== 'string' || id === '') return undefined;
@@ -116,13 +116,13 @@ export class ToolCall {
     return this.#status === 'failed' ? false : undefined;
   }
 
-  /** Whether an update changes the call's state. */
+  /** Returns whether an update changes the call's state. */
   isChangedBy(update: unknown): boolean {
     const { status } = readFields(update, { status: toolCall.status }).fields;
     return status !== undefined && status !== this.#status;
   }
 
-  /** Whether an update only repeats known values of the call. */
+  /** Returns whether an update only repeats known values of the call. */
   isRepeatedBy(update: unknown): boolean {
     const { title, kind, rawInput, content } = readFields(update, toolCall).fields;
     const { title: known, kind: knownKind, arguments: knownArguments } = this.#item;
@@ -150,8 +150,8 @@ export class ToolCall {
 
   /**
    * Returns the call as a permission request describes it (`asked`); fields that the request lacks come from the call.
-   * `earlier` has the call's values that differ from the request's: its present values, or the values before its newest
-   * change.
+   * `earlier` has the call's values that differ from the request's: the call's present values, or the values before the
+   * call's newest change.
    */
   asked(request: unknown): AskedCallInfo {
     const { name = this.#name, ...own } = shownFieldsOf(request);
@@ -164,7 +164,7 @@ export class ToolCall {
     return { asked, ...(Object.keys(earlier).length > 0 && { earlier }) };
   }
 
-  /** Ends the call. If the call has no output, `reason` is shown as the output. */
+  /** Ends the call. If the call has no output, the output is `reason`. */
   end(success: boolean, reason = ''): void {
     const raw = this.#unread.take();
     const call = { ...this.#item, arguments: this.#item.arguments || '{}' };
@@ -291,7 +291,10 @@ export class ToolCall {
   }
 }
 
-/** Returns the description of a call that only its permission request describes; undefined if the request has none. */
+/**
+ * Returns the description of a call that only its permission request describes; undefined if the request has no
+ * description.
+ */
 export function askedFromRequest(request: unknown): AskedCallInfo | undefined {
   const { name, ...words } = shownFieldsOf(request);
   const isEmptyRequest = name === undefined && Object.keys(words).length === 0;
@@ -307,7 +310,7 @@ export function unknownFields(request: unknown): unknown {
   return Object.keys(odd).length === 0 ? undefined : odd;
 }
 
-/** Returns the fields of a request that describe its call. */
+/** Returns those fields of a request that describe the request's call. */
 function shownFieldsOf(request: unknown): ShownFields & { name?: string } {
   const { name, title, kind, locations, rawInput, content = [] } = readCall(request).fields;
   const places = readLocations(locations ?? []).locations;
@@ -332,7 +335,7 @@ const withoutEmpty = (item: CallItem): ShownFields => ({
   ...(item.arguments !== '' && { arguments: item.arguments }),
 });
 
-/** Whether an update's content is output: before the tool runs, content describes the call. */
+/** Returns whether an update's content is output: before the tool runs, content describes the call. */
 function isOutput({ status }: CallFields, source: Source): boolean {
   if (source === 'request' || status === 'pending') return false;
   return source === 'update' || status !== undefined;
@@ -348,8 +351,8 @@ const isEmpty = (input: unknown): boolean =>
   input === undefined || input === '' || (isRecord(input) && Object.keys(input).length === 0);
 
 /**
- * Returns the tool's name if the agent sends it, as few agents do; else the call's kind, which the UI knows; else the
- * call's title.
+ * Returns the tool's name if the agent sends it, as few agents do; otherwise the call's kind, which the UI can show, or
+ * else the call's title.
  */
 function toolNameOf({ kind, title }: ShownFields, name: string | undefined): string {
   return name ?? (kind === undefined || kind === 'other' ? title : kind) ?? 'tool';

@@ -36,7 +36,7 @@ test('if a block cannot be shown, its parts are kept', () => {
   expect(read).toEqual({ ...empty, blocks: [image], unread: [{ x: 1 }, { type: 'hologram' }] });
 });
 
-test('a location has its path, and its line if the agent gives one', () => {
+test('a location has a path, and a line if the agent sends a line', () => {
   const odd = { path: '/c', beam: 1 };
   const read = readLocations([{ path: '/a' }, { path: '/b', line: 3 }, { line: 4 }, odd, 7]);
   expect(read.locations).toEqual([{ path: '/a' }, { path: '/b', line: 3 }, { path: '/c' }]);

@@ -47,7 +47,7 @@ export function readToolContent(content: readonly unknown[]): ToolContent {
   return read;
 }
 
-/** Whether an entry of a call's content has a type that ACP defines. */
+/** Returns whether an entry of a call's content has a type that ACP defines. */
 export function isKnownContent(value: unknown): boolean {
   const { type = '' } = readFields(value, entry).fields;
   return ['content', 'diff', 'terminal', 'session'].includes(type);

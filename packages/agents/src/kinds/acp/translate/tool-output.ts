@@ -5,7 +5,7 @@ import type { TerminalExit, TerminalTexts } from './terminals.ts';
 import type { OutputPart } from './tool-content.ts';
 
 /**
- * The output of one tool call. Each update has the whole output, so only the added part is appended. If the earlier
+ * The output of one tool call. Each update contains the whole output, so only the new part is appended. If the earlier
  * part has changed, the output begins again as a new item.
  */
 export class ToolOutput {
@@ -30,7 +30,10 @@ export class ToolOutput {
     this.#base = `${writer.turnId}:output:${place}`;
   }
 
-  /** If `isFromTool` is false, the content describes the call, and is shown only if the tool has no output. */
+  /**
+   * Replaces the output. If `isFromTool` is false, the content describes the call, and is shown only if the tool has no
+   * output.
+   */
   replace(parts: OutputPart[], blocks: ContentBlock[], isFromTool: boolean): void {
     this.#parts = parts;
     this.#blocks = blocks;
@@ -75,7 +78,7 @@ export class ToolOutput {
     this.#writer.patch(this.#itemId, { blocks });
   }
 
-  /** Ends the output. If the call has no output, `reason` is shown as the output. */
+  /** Ends the output. If the call has no output, the output is `reason`. */
   end(success: boolean, reason: string): void {
     const described = this.#composed(true);
     const output = this.#final(success) || reason || described;
@@ -109,11 +112,11 @@ export class ToolOutput {
     // Prefer the raw output if it is longer than the streamed text: the agent may have streamed only a part.
     if (composed !== '')
       return raw.isPrinted && raw.text.length >= composed.length ? raw.text : composed;
-    // After a failure show the raw output even if it is JSON: it may contain the reason.
+    // After a failure, show the raw output even if it is JSON, because it may contain the reason.
     return success ? this.#rawText() : raw.text;
   }
 
-  /** The raw output's text; empty if it is JSON and the call shows something else. */
+  /** Returns the raw output's text; empty if it is JSON and the call shows something else. */
   #rawText(): string {
     const { text, isJson, exitCode } = readRawOutput(this.rawOutput);
     // If a command printed nothing, its exit code counts as its output.

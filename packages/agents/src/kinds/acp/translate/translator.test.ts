@@ -120,7 +120,7 @@ describe('turns', () => {
     });
   });
 
-  test('a turn that ends with an error keeps an image without text', () => {
+  test('a turn that ends with an error keeps an image that has no text', () => {
     const { drafts, translator, send } = startTranslator();
     translator.begin('turn', 'Do it.', timestamp);
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
@@ -197,7 +197,7 @@ describe('outside a turn', () => {
     expect(foldTurn(drafts, 'own-1').outputItems[0]?.raw).toEqual(['noise', { _meta: { x: 1 } }]);
   });
 
-  test('usage is reported in the next turn only', () => {
+  test('usage is reported only in the next turn', () => {
     const { drafts, translator, send } = startTranslator();
     send({ sessionUpdate: 'usage_update', used: 10, size: 100 });
     translator.begin('one', 'First.', timestamp);
@@ -360,7 +360,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('an unknown update gets an item if there is none', () => {
+  test('an unknown update gets an item of its own if the turn has no item', () => {
     const { drafts } = recordTurn([{ sessionUpdate: 'hologram' }, [1], 'noise']);
     expect(foldTurn(drafts, 'turn').outputItems.at(-1)).toMatchObject({
       origin: 'system',
@@ -381,7 +381,7 @@ describe('beside the conversation', () => {
     });
   });
 
-  test('past a limit, unknown updates are only counted', () => {
+  test('beyond a limit, unknown updates are only counted', () => {
     const flood = Array.from({ length: 3_000 }, (_, x) => ({ sessionUpdate: 'hologram', x }));
     const raw = (turnId: string, drafts: ReturnType<typeof startTranslator>['drafts']) =>
       foldTurn(drafts, turnId).outputItems.at(-1)?.raw as unknown[];

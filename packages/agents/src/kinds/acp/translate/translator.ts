@@ -51,13 +51,16 @@ const shownOfChildren = new Set([
   'subagent_update',
 ]);
 
-/** How many calls of past turns are remembered, to recognise late updates, which are about the newest calls. */
+/**
+ * How many calls of past turns are remembered, in order to recognise late updates. Late updates are about the newest
+ * calls.
+ */
 const maxEndedCalls = 1_000;
 
 /**
  * Translates an ACP agent's session updates into canonical events. An update may be any JSON: values that cannot be
  * translated are kept with the nearest item. Times are ISO 8601 UTC. A conversation update that arrives while no turn
- * runs begins a turn without a user's message, which the next `begin`, `finish` or `end` ends.
+ * runs begins a turn without a user's message. The next `begin`, `finish` or `end` ends that turn.
  */
 export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
@@ -69,7 +72,7 @@ export class AcpTranslator {
   /** The ids of the newest calls of past turns. */
   readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
-  /** Usage that the agent reported while no turn ran; the next turn counts it. */
+  /** Usage that the agent reported while no turn ran; the usage is counted in the next turn. */
   #usage: Usage | undefined;
 
   constructor(options: AcpTranslatorOptions) {
@@ -112,7 +115,7 @@ export class AcpTranslator {
     } else if (update != null && !this.#readSession(type, update, timestamp)) this.#keep(update);
   }
 
-  /** Whether the agent has reported the session as a subagent's. */
+  /** Returns whether the agent has reported the session as a subagent's. */
   hasChild(sessionId: string): boolean {
     return this.#subagents.has(sessionId);
   }
@@ -126,7 +129,7 @@ export class AcpTranslator {
 
   /**
    * Reads the call in a permission request of the session `sessionId`, which may be a subagent's. Returns the request's
-   * description of the call, the subagent that asks, and the call's id if the request has one.
+   * description of the call, the subagent that asks, and the call's id if the request contains an id.
    */
   toolCall(update: unknown, timestamp: string, sessionId?: string): PermissionRequestInfo {
     const known = sessionId === undefined ? undefined : this.#subagents.get(sessionId);
@@ -168,7 +171,7 @@ export class AcpTranslator {
     this.#turn?.steeredTaken(messageId);
   }
 
-  /** Removes a message to the running turn, because it begins a turn of its own. */
+  /** Removes a message to the running turn, because the message begins a turn of its own. */
   steeredLeft(messageId: string, timestamp: string): void {
     this.#turn?.at(timestamp);
     this.#turn?.steeredLeft(messageId);
@@ -252,8 +255,8 @@ export class AcpTranslator {
   }
 
   /**
-   * Whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the call
-   * itself no longer changes.
+   * Returns whether an update is about a call of a past turn; if it is, keeps the update for the next turn, because the
+   * call itself no longer changes.
    */
   #isLate(type: string, update: unknown): boolean {
     const callId = callIdOf(update);
@@ -273,7 +276,7 @@ export class AcpTranslator {
     else this.#turn.keepAside(raw);
   }
 
-  /** The running turn, or a new turn that the agent begins by itself. */
+  /** Returns the running turn, or a new turn that the agent begins by itself. */
   #running(timestamp: string): AcpTurn {
     const turn = this.#turn;
     if (turn === undefined)

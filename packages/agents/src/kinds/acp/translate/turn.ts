@@ -225,7 +225,7 @@ export class AcpTurn {
     this.#writer.closeApproval(approvalId, outcome);
   }
 
-  /** Ends the turn by the answer to its prompt; returns the same as `end`. */
+  /** Ends the turn by the answer to its prompt; returns the same values as `end`. */
   finish(response: unknown): unknown[] {
     const outcome = readOutcome(response);
     if (outcome.rest !== undefined) this.keepAside(outcome.rest);
@@ -253,15 +253,16 @@ export class AcpTurn {
     source: Source,
     parentCallId: string | undefined,
   ): void {
-    // An ended call no longer changes: keep the update as it is.
+    // An ended call no longer changes: keep the update unchanged.
     if (this.calls.isOver(callId) && !isAnew(update, source)) return this.keepAside(update);
     if (source === 'request' || this.calls.isStateChange(callId, update)) this.#close();
     this.calls.read(update, source, parentCallId);
   }
 
   /**
-   * Stores the values that no item has taken: with the interrupted message if there is one, otherwise in an item of
-   * their own if any of them belongs to the conversation. Returns the values that are not stored.
+   * Stores the values that no item has taken: with the interrupted message if the turn has one. Without an interrupted
+   * message, the values get an item of their own if at least one value belongs to the conversation. Returns the values
+   * that are not stored.
    */
   #place(isBroken: boolean): unknown[] {
     const unplaced = this.#writer.takeUnplaced();
@@ -295,7 +296,7 @@ export class AcpTurn {
 
 const isObject = (raw: unknown): raw is object => typeof raw === 'object' && raw !== null;
 
-/** Whether an update begins an ended call again, under the same id. */
+/** Returns whether an update begins an ended call again, under the same id. */
 function isAnew(update: unknown, source: Source): boolean {
   const status = isRecord(update) ? update['status'] : undefined;
   return source !== 'update' && status !== 'completed' && status !== 'failed';
@@ -332,9 +333,9 @@ function toTurnEnd(
 }
 
 /**
- * Filters echoes: an agent may repeat the user's message, which the turn already has, in any number of chunks. Chunks
- * that repeat the message are held back until they differ from the message or end. An agent sends an echo at most once,
- * before any answer.
+ * Filters echoes. The turn already has the user's message, but an agent may repeat the message, in any number of
+ * chunks. Chunks that repeat the message are held back until they differ from the message or end. An agent sends an
+ * echo at most once, before any answer.
  */
 class PromptEcho {
   #expected: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UnplacedUpdates } from './unplaced-updates.ts';
 
-test('kept values are returned once; last come the newest late updates of each call', () => {
+test('kept values are returned once, and the newest late update of each call comes last', () => {
   const news = new UnplacedUpdates();
   news.late('c', { n: 1 });
   news.add('a', 'b');

@@ -1,12 +1,12 @@
 import { sizeOf } from '@liminal/protocol';
 import { BoundedList } from '../../../base/bounded-list.ts';
 
-/** How many values are kept for a later turn: the newest. */
+/** How many values, the newest ones, are kept for a later turn. */
 const maxUnplaced = 100;
 /** The size of the largest late update that is kept, in about characters of JSON. */
 const maxLateSize = 40_000;
 
-/** Values for the next turn: values that arrived while no turn ran, and values that no item of their turn has taken. */
+/** Values for the next turn: values that arrived while no turn ran, and values that no item of their turn contains. */
 export class UnplacedUpdates {
   readonly #values = new BoundedList({ values: maxUnplaced, omits: 'first' });
   /** The last late update of each call that ended with its turn. */

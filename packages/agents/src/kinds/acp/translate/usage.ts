@@ -60,7 +60,7 @@ interface Counts {
 }
 
 /**
- * All input tokens. Some agents do not count cached tokens (read or written) as input tokens. Such an agent is
+ * Returns all input tokens. Some agents do not count cached tokens (read or written) as input tokens. Such an agent is
  * recognised by its total, or by an input count that is smaller than its count of cached tokens.
  */
 function wholeInput({ totalTokens: total, ...counts }: Counts): number {

@@ -35,7 +35,7 @@ test('a command runs until Claude Code reports how it ended', async () => {
   ]);
 });
 
-test('a subagent’s report is shown in its call, so the notice about its end does not repeat it', async () => {
+test('a subagent’s report is shown in the subagent’s call, so the notice about the subagent’s end does not repeat the report', async () => {
   const told = await replay('background-agent');
   expect(told).toContain('The background task “Inspect the notes” is done.');
   expect(told.at(-1)).toEqual([]);
@@ -67,7 +67,7 @@ test('a task’s activity is shown, and Claude Code’s own housekeeping is not'
   expect(tasks.running.map(({ startedAt }) => startedAt)).toEqual([time, 'later']);
 });
 
-test('the last line of a command’s output is shown, and only a new last line changes the list', () => {
+test('the last line of a command’s output is shown, and the list changes only when the last line changes', () => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a', 'b'));
   const progress = () => tasks.running.map((task) => task.progress);
@@ -100,7 +100,7 @@ test.each([
   ['failed', 'The background task “Do a” has failed.'],
   ['stopped', 'The background task “Do a” was stopped.'],
   ['constructor', 'The background task “Do a” is done.'],
-])('an end without a summary gets Liminal’s own sentence: %s', (status, words) => {
+])('if a task ends without a summary, Liminal’s own sentence is shown: %s', (status, words) => {
   const tasks = new BackgroundTasks();
   read(tasks, level('a'));
   const end = { subtype: 'task_notification', task_id: 'a', status };
@@ -123,14 +123,14 @@ test.each([
   expect(read(tasks, end)).toBe(words);
 });
 
-test('a subagent’s title is its task, in the background or not', () => {
+test('a subagent’s title is its task, whether the subagent runs in the background or not', () => {
   const tasks = new BackgroundTasks();
   read(tasks, { subtype: 'task_started', task_id: 'a', tool_use_id: 'x', description: 'Look.' });
   expect(tasks.titleOf('a')).toBe('Look.');
   expect(tasks.titleOf('b')).toBeUndefined();
 });
 
-test('the end of an earlier process’s task is reported once', () => {
+test('the end of a task of an earlier process is reported once', () => {
   const tasks = new BackgroundTasks();
   const end = { subtype: 'task_notification', task_id: 'a', status: 'stopped', tool_use_id: 'x' };
   expect(read(tasks, end)).toBe('The background task was stopped.');

@@ -25,11 +25,11 @@ const Started = z.looseObject({
 const Progress = z.looseObject({
   subtype: z.literal('task_progress'),
   task_id: z.string(),
-  /** The task's present activity; for a task that reports no activity, its assignment. */
+  /** The task's present activity, or the task's assignment if the task reports no activity. */
   description: z.string().optional().catch(undefined),
   /**
-   * A better description, which some tasks have. Subagents have no better description: each of their summaries would
-   * cost a request to the model.
+   * A better description, if the task has one. Subagents have none, because each summary of a subagent would cost a
+   * request to the model.
    */
   summary: z.string().optional().catch(undefined),
   last_tool_name: z.string().optional().catch(undefined),
@@ -47,7 +47,7 @@ const Ended = z.looseObject({
 
 /** The structured result of a command that continues in the background. */
 const InBackground = z.looseObject({ backgroundTaskId: z.string() });
-/** Claude Code's words before the path of the output's file. */
+/** The text that Claude Code writes before the path of the output's file. */
 const beforeOutput = 'Output is being written to: ';
 
 const TaskMessage = z.union([Level, Started, Progress, Ended]);
@@ -60,27 +60,27 @@ const kinds: Record<string, BackgroundTask['kind']> = {
 
 const ends: Record<string, string> = { failed: 'has failed', stopped: 'was stopped' };
 
-/** Most characters of a line that are shown. */
+/** The most characters that are shown of a line. */
 const maxProgress = 200;
 
-/** Most tasks whose details are remembered. */
+/** How many tasks' details are remembered at most. */
 const maxKnown = 200;
 
 /**
- * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and the
- * tasks' details separately. Claude Code reports a task's end as text, which it also gives to the model; the model then
+ * The background tasks. Claude Code reports all running tasks at each change (`background_tasks_changed`), and reports
+ * the tasks' details separately. Claude Code reports a task's end as text. The model also receives this text, and then
  * begins a turn by itself.
  */
 export class BackgroundTasks {
   #running: readonly BackgroundTask[] = [];
   /**
-   * The call and title of each task. Claude Code may report a task's call and title before or after it lists the task
-   * as running.
+   * The call and title of each task. Claude Code may report the call and title before or after it reports the task as
+   * running.
    */
   readonly #started = new LruMap<string, { callId: string | undefined; title: string }>(maxKnown);
   /**
    * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that
-   * began it.
+   * began the task.
    */
   readonly #known = new LruMap<string, BackgroundTask>(maxKnown);
   /** The sentences about the ends of tasks, by the tasks' ids. */
@@ -112,7 +112,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** Reads a command's output so far, or the end of that output. The last line becomes the task's progress. */
+  /** Reads a command's output so far, or only the end of the output. The last line becomes the task's progress. */
   readOutput(taskId: string, output: string): void {
     const line = output.split(/[\r\n]+/).findLast((one) => one.trim() !== '');
     const progress = line && headOf(line, maxProgress);
@@ -120,13 +120,16 @@ export class BackgroundTasks {
     if (progress !== undefined && progress !== before) this.#change(taskId, { progress });
   }
 
-  /** If a call's result says that its command runs in the background, reads the path of the output's file. */
+  /**
+   * If a call's result reports that its command runs in the background, reads the path of the file with the command's
+   * output.
+   */
   readResult(structured: unknown, text: string): void {
     const taskId = InBackground.safeParse(structured).data?.backgroundTaskId;
     const at = text.indexOf(beforeOutput);
     if (taskId === undefined || at < 0) return;
-    // Accept only a file with this name: before a command is moved to the background, it could itself print Claude
-    // Code's words.
+    // Accept only a file with this name: before a command is moved to the background, the command itself could print
+    // Claude Code's words.
     const name = `/tasks/${taskId}.output`;
     const [line = ''] = text.slice(at + beforeOutput.length).split('\n', 1);
     const end = line.indexOf(name);
@@ -135,7 +138,7 @@ export class BackgroundTasks {
     }
   }
 
-  /** The title with which the task began. */
+  /** Returns the title with which the task began. */
   titleOf(taskId: string): string | undefined {
     return this.#started.get(taskId)?.title || undefined;
   }
@@ -188,10 +191,10 @@ export class BackgroundTasks {
   }
 }
 
-/** Matches Claude Code's words for a task that ended without finishing. */
+/** Matches the text in which Claude Code reports that a task ended without finishing. */
 const namesEnd = /\b(?:fail|failed|stopped|killed|cancell?ed|exit code|error|didn't finish)\b/i;
 
-/** Claude Code's words for a command that exceeded its time limit; measured on 2.1.330. */
+/** The text in which Claude Code 2.1.330 reports that a command exceeded its time limit. */
 const atLimit = /after reaching its background time limit/;
 const aboutLimit =
   'Outside its terminal, Claude Code ends background commands after 30 minutes, or after the time in the call, at most 2 hours. BASH_DEFAULT_TIMEOUT_MS and BASH_MAX_TIMEOUT_MS in the “env” of Claude Code’s settings raise these limits, and also those of other commands.';

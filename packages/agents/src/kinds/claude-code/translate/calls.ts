@@ -13,13 +13,13 @@ interface OpenCall {
   parentCallId: string | undefined;
   /** Whether the call updates the to-do list. The list is shown as the turn's plan, and its calls are not shown. */
   isPlan: boolean;
-  /** The call's item, if the call is shown only if it fails. */
+  /** The call's item. Set only for a call that is shown only after a failure. */
   unshown?: OutputItem;
 }
 
 const CallInput = z.record(z.string(), z.unknown());
 
-/** A call's input and its JSON. An input with too many values arrives only as JSON (`ProgramOutput`). */
+/** Returns a call's input and its JSON. An input with too many values arrives only as JSON (`ProgramOutput`). */
 function readInput(given: unknown): { input: Record<string, unknown>; json: string } {
   const input = CallInput.safeParse(given).data ?? {};
   return { input, json: toJson(given ?? {}) };
@@ -38,7 +38,7 @@ export class ClaudeCalls {
     this.#plan = plan;
   }
 
-  /** Whether the call was made in this turn and has no result yet. */
+  /** Returns whether the call was made in this turn and has no result yet. */
   isWaiting(callId: string): boolean {
     return this.#waiting.has(callId);
   }
@@ -100,7 +100,7 @@ export class ClaudeCalls {
   }
 
   /**
-   * The call's item. If the arguments are incomplete, they are not JSON: they are kept as `raw`, and the item's
+   * Returns the call's item. If the arguments are incomplete, they are not JSON: they are kept as `raw`, and the item's
    * arguments are empty.
    */
   #settled(itemId: string): OutputItem | undefined {

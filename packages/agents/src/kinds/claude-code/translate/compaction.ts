@@ -32,8 +32,8 @@ export interface CompactionStep {
 }
 
 /**
- * The step of a compaction that a message reports; undefined for other messages. After the step `done` follows the step
- * `ended` (Claude Code's `compact_boundary`), with the conversation's size before and after.
+ * Returns the step of a compaction that a message reports; undefined for other messages. After the step `done` follows
+ * the step `ended` (Claude Code's `compact_boundary`), with the conversation's size before and after.
  */
 export function readCompaction(message: SystemMessage): CompactionStep | undefined {
   const { subtype, status, compact_result: result, compact_error: reason = '' } = message;
@@ -52,7 +52,7 @@ export function readCompaction(message: SystemMessage): CompactionStep | undefin
   return { state: 'ended', status: 'failed', words };
 }
 
-/** The ids of the messages that a compaction has kept; Claude Code may send some of them again afterwards. */
+/** Returns the ids of the messages that a compaction has kept; Claude Code may send some of them again afterwards. */
 export const preservedMessages = (message: SystemMessage): string[] | undefined =>
   message.subtype === 'compact_boundary'
     ? (Boundary.safeParse(message).data?.compact_metadata.preserved_messages?.uuids ?? [])

@@ -46,7 +46,7 @@ test('before its arguments are known, a tool’s title is its action', () => {
   expect(face('Edit', { file_path: 7 })).toEqual({ kind: 'edit', title: 'Edit' });
 });
 
-test('locations have a line, and diffs have both sides', () => {
+test('locations have a line, and diffs have the old and the new text', () => {
   const file_path = '/code/shop/a.ts';
   for (const offset of [1.5, 1e300, Number.NaN]) {
     expect(face('Read', { file_path, offset }).locations).toEqual([{ path: file_path }]);

@@ -158,7 +158,7 @@ const describers: Record<string, ToolDescriber> = {
   TodoWrite: { kind: 'think', verb: 'Update the to-do list' },
 };
 
-/** `mcp__server__tool` is shown with its server; other unknown tools by their name. */
+/** Describes an unknown tool. `mcp__server__tool` is shown with its server; any other tool is shown by its name. */
 function unknownTool(name: string): ToolDescriber {
   const [prefix, server, ...tool] = name.split('__');
   const called = prefix === 'mcp' && tool.length > 0 ? `${server}: ${tool.join('__')}` : name;

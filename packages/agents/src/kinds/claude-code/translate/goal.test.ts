@@ -26,6 +26,6 @@ test.each([
   ['text of the model', answered('Goal set: ship it', 'claude-opus-5-5'), undefined],
   ['another command', answered('Session renamed to: Goal set: x'), undefined],
   ['another message', { type: 'system' }, undefined],
-])('the notices after %s', (_name, message, expected) => {
+])('the goal’s notices are up to date after %s', (_name, message, expected) => {
   expect(readGoal(message)).toEqual(expected);
 });

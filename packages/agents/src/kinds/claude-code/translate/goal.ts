@@ -14,7 +14,7 @@ const Evaluated = z.looseObject({
 });
 
 /**
- * Claude Code's answer to `/goal`. This answer is the first message that names the goal: Claude Code sends
+ * Claude Code's answer to `/goal`. This answer is the first message that contains the goal: Claude Code sends
  * `active_goal` only when it first checks the goal.
  */
 const Answered = z.looseObject({
@@ -28,12 +28,12 @@ const Answered = z.looseObject({
 const Reset = z.looseObject({ type: z.literal('conversation_reset') });
 const GoalMessage = z.union([Evaluated, Answered, Reset]);
 
-/** Most characters that are shown of a goal, and of the reason why the goal is not met. */
+/** The most characters that are shown of a goal, and of the reason why the goal is not met. */
 const maxShown = 300;
 
 /**
- * Returns the new notices about the goal, which replace the earlier ones; undefined for messages that are not about the
- * goal.
+ * Returns the new notices about the goal, which replace the earlier notices about the goal; undefined for messages that
+ * are not about the goal.
  */
 export function readGoal(message: unknown): SessionNotice[] | undefined {
   const goalMessage = GoalMessage.safeParse(message).data;

@@ -1,4 +1,4 @@
-/** The text in the first element with this name; empty if there is none. */
+/** Returns the text in the first element with this name; empty if there is none. */
 export function inElement(text: string, name: string): string {
   const [start, end] = [`<${name}>`, `</${name}>`];
   const from = text.indexOf(start);

@@ -156,7 +156,7 @@ const SystemMessage = z.looseObject({
 });
 export type SystemMessage = z.infer<typeof SystemMessage>;
 
-/** The state of a user message that was sent with a `uuid`; missing from the SDK's types. */
+/** The state of a user message that was sent with a `uuid`. The SDK's types lack this state. */
 const CommandLifecycle = z.looseObject({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -182,8 +182,8 @@ export type PlainDelta = StreamMessage & {
 };
 
 /**
- * Whether a message is only a delta. The check does without the schema, because nearly all messages are deltas and the
- * schema takes ten times as long. The schema accepts every message that this function accepts.
+ * Returns whether a message is only a delta. The check does not use the schema, because nearly all messages are deltas,
+ * and the schema needs ten times as long. The schema accepts every message that this function accepts.
  */
 export function isPlainDelta(message: unknown): message is PlainDelta {
   if (!isRecord(message) || message['type'] !== 'stream_event') return false;

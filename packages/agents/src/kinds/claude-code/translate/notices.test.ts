@@ -68,7 +68,7 @@ test.each([
     error: 'Not found.',
     show: 'The plugin lint was not installed. Not found.',
   },
-])('people see: $show', ({ show, ...message }) => {
+])('this message is shown to people: $show', ({ show, ...message }) => {
   expect(read(message)).toEqual({ show });
 });
 
@@ -80,7 +80,7 @@ test.each([
     'a message that is a session notice',
     { subtype: 'informational', content: 'A.', tag: 'settings_not_in_effect' },
   ],
-])('%s is silent', (_name, message) => {
+])('no message is shown for %s', (_name, message) => {
   expect(read(message)).toBe('silent');
 });
 

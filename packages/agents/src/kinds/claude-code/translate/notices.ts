@@ -4,7 +4,10 @@ import { hookNotice } from './hooks.ts';
 import type { SystemMessage } from './native.ts';
 import { isAboutSession } from './session-notices.ts';
 
-/** Functions that return the notice for a message, by subtype; undefined if the message lacks the expected text. */
+/**
+ * Functions by a message's subtype. Each function returns the notice for a message, or undefined if the message lacks
+ * the expected text.
+ */
 const texts: Record<string, (message: SystemMessage) => string | undefined> = {
   hook_response: hookNotice,
   local_command_output: ({ content }) => content,
@@ -143,7 +146,7 @@ const silentTypes = new Set([
   'tool_use_summary',
 ]);
 
-/** The sentence to show, `silent` to show nothing, or `unknown` for a message that must be kept unchanged. */
+/** Returns the sentence to show, `silent` to show nothing, or `unknown` for a message that must be kept unchanged. */
 export function readNotice(message: SystemMessage): { show: string } | 'silent' | 'unknown' {
   const { subtype } = message;
   const show = Object.hasOwn(texts, subtype) ? texts[subtype]?.(message) : undefined;

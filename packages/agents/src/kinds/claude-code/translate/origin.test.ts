@@ -89,7 +89,7 @@ function told(...messages: unknown[]): unknown[] {
   return contents(all);
 }
 
-test('a turn that Claude Code begins by itself first shows only that, and then the origin if its result has one', () => {
+test('a turn that Claude Code begins by itself first shows only that it did, and then shows the origin if the result has an origin', () => {
   const { send, all } = startTranslator();
   send(requesting);
   expect(contents(all)).toEqual([[byItself]]);
@@ -113,7 +113,7 @@ test('a turn that ends before its result shows only that Claude Code began it', 
   expect(foldTurns(all).get('unasked-1')?.outputItems[0]).not.toHaveProperty('error');
 });
 
-test('the end of a task is the reason of the next turn, and is shown once', async () => {
+test('the end of a task is shown once, as the reason for the next turn', async () => {
   const { send, all } = startTranslator();
   const { entries } = await loadClaudeRecording('background-command');
   send(...entries.flatMap((entry) => ('sdk' in entry ? entry.sdk : [])));

@@ -1,6 +1,7 @@
 /**
  * Describes for people the origin (the SDK's `SDKMessageOrigin`) of turns that people did not begin. Claude Code
- * reports the origin with the turn's result, and earlier only if it also sends the message that began the turn.
+ * reports the origin with the turn's result. It reports the origin earlier only if it also sends the message that began
+ * the turn.
  */
 import { z } from 'zod';
 
@@ -59,7 +60,7 @@ export function describeOrigin(origin: Origin | undefined, message = ''): string
 
 export const originKind = ({ kind, subkind }: Origin): string => subkind ?? kind;
 
-/** Whether the origin is only a report about a background task. */
+/** Returns whether the origin is only a report about a background task. */
 export const isTaskReport = (origin: Origin | undefined): boolean =>
   origin?.kind === 'task-notification' && origin.subkind === undefined;
 

@@ -48,7 +48,7 @@ test.each([
   expect(errorOf({}, { errorCategory })).toMatchObject({ code });
 });
 
-test('a known status has priority over its category, and the category over an unknown status', () => {
+test('a known status takes precedence over the error’s category, and the category over an unknown status', () => {
   const category = { errorCategory: 'rate_limit' };
   expect(errorOf({ api_error_status: 529 }, category)).toMatchObject({ code: 'OVERLOADED' });
   expect(errorOf({ api_error_status: 418 }, category)).toMatchObject({ code: 'RATE_LIMITED' });
@@ -65,7 +65,7 @@ test.each([
   [{ errors: ['One.', 'Two.'] }, 'One.\nTwo.'],
   [{ result: '' }, 'Claude Code reported an error.'],
   [{}, 'Claude Code reported an error.'],
-])('the error of %j has its message', (result, message) => {
+])('the error of the result %j contains the result’s message', (result, message) => {
   expect(errorOf(result)?.message).toBe(message);
 });
 
@@ -131,7 +131,7 @@ test('usage covers all models, including subagents, if Claude Code reports their
   });
 });
 
-test('the context size is the last answer’s total tokens', () => {
+test('the context size is the number of all tokens of the last answer', () => {
   const usageWith = (lastUsage: TurnFacts['lastUsage']) =>
     readOutcome(success, { ...facts, lastUsage }).usage;
   expect(usageWith(counted)).toMatchObject({ contextTokens: 4_321 });
@@ -139,7 +139,7 @@ test('the context size is the last answer’s total tokens', () => {
   expect(usageWith({})).toEqual(nothing);
 });
 
-test('only known cost and a known context window are reported', () => {
+test('cost and context window are reported only if they are known', () => {
   const window = { contextWindow: 200_000 };
   const tokens = { ...nothing };
   const modelUsage = { 'model-1': { ...tokens, ...window }, 'model-2': { ...tokens } };

@@ -6,7 +6,7 @@ import type { ModelUsage, NativeUsage, ResultMessage } from './native.ts';
 export interface TurnFacts {
   /** Claude Code's name for the API error that occurred in the turn; undefined if none occurred. */
   errorCategory: string | undefined;
-  /** The usage of the model's last answer, which gives the present size of the context. */
+  /** The usage of the model's last answer. From this usage, the present size of the context follows. */
   lastUsage: NativeUsage | undefined;
   modelId: string;
   /** The session's cost so far, in US dollars. */
@@ -38,15 +38,15 @@ const codesBySubtype: Record<string, string> = {
 };
 
 /**
- * Whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with ACP
- * agents, and the next turn continues the work.
+ * Returns whether Claude Code stopped at its step limit. A turn that stopped at the limit counts as complete, as with
+ * ACP agents, and the next turn continues the work.
  */
 export const hasReachedLimit = ({ subtype }: ResultMessage): boolean =>
   subtype === 'error_max_turns';
 
 /**
- * The terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
- * distinguishes it.
+ * Returns the terminal event of a turn. Claude Code also reports an interrupted turn as an error; `terminal_reason`
+ * shows the difference.
  */
 export function readOutcome(result: ResultMessage, facts: TurnFacts): TurnEnd {
   const usage = readUsage(result, facts);
@@ -74,11 +74,11 @@ function readError(result: ResultMessage, { errorCategory }: TurnFacts): ErrorOb
   return { code, message: message === '' ? 'Claude Code reported an error.' : forPage(message) };
 }
 
-/** Returns the word for the key. Looks up only own properties, because every object inherits others. */
+/** Returns the word for the key. Looks up only own properties, because every object inherits further properties. */
 const wordIn = (table: Record<string, string>, key: string): string | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Replaces Claude Code's advice to use a sign-in command, which works only in a terminal. */
+/** Replaces Claude Code's advice to use a sign-in command, because that command works only in a terminal. */
 const forPage = (message: string): string =>
   message.replace(
     / {0,3}· {0,3}Please run \/login\b\.?/,
@@ -123,7 +123,7 @@ function countTokens({ model_usage_since_last_result: turn, usage }: ResultMessa
   };
 }
 
-/** The total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
+/** Returns the total input tokens: Claude Code counts tokens that were read from or written to the cache separately. */
 const totalInput = (usage: NativeUsage): number =>
   (usage.input_tokens ?? 0) +
   (usage.cache_read_input_tokens ?? 0) +

@@ -34,7 +34,7 @@ describe('entries', () => {
     },
   );
 
-  test('an entry of the to-do list is made once: a repeated result does not reset it', () => {
+  test('an entry of the to-do list is made once: a repeated result does not reset the entry', () => {
     const plan = listOfTwo();
     plan.call('TaskUpdate', { taskId: '1', status: 'completed' });
     expect(plan.answer('TaskCreate', '', { task: task('1', 'Again') })).toBe(false);

@@ -22,12 +22,12 @@ const createdWords = /^Task #(\S+) created successfully: (.*)$/;
 
 const planTools = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
 
-/** Whether a tool only updates the to-do list. */
+/** Returns whether a tool only updates the to-do list. */
 export const isPlanTool = (name: string): boolean => planTools.has(name);
 
 /**
  * A session's to-do list. The model either writes the whole list at once (TodoWrite), or creates and changes one entry
- * at a time (TaskCreate, TaskUpdate); in the second case the list lasts longer than a turn.
+ * at a time (TaskCreate, TaskUpdate); a list that is made of single entries lasts longer than a turn.
  */
 export class ClaudePlan {
   #entries = new Map<string, { content: string; status: Status }>();
@@ -53,7 +53,7 @@ export class ClaudePlan {
   answer(name: string, content: unknown, structured: unknown): boolean {
     if (name === 'TaskCreate') return this.#add(content, structured);
     const tasks = name === 'TaskList' ? Listed.safeParse(structured).data?.tasks : undefined;
-    // Add only missing entries: parallel calls may have changed the others after Claude Code made this list.
+    // Add only missing entries: parallel calls may have changed the other entries after Claude Code made this list.
     return (tasks ?? []).filter((task) => this.#addMissing(task)).length > 0;
   }
 

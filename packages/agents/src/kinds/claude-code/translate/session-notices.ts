@@ -4,7 +4,7 @@ import { headOf, type SessionNotice, type UsageLimit } from '@liminal/protocol';
 import { serverStarting } from '../../../base/notice-board.ts';
 import { timeOfSeconds } from '../../../base/usage-limits.ts';
 
-/** All notices about one topic; they replace the earlier notices about it. */
+/** All notices about one topic. They replace the earlier notices about the topic. */
 interface TopicNotices {
   topic: string;
   notices: SessionNotice[];
@@ -43,7 +43,7 @@ const noticeTypes = new Set<unknown>(['system', 'rate_limit_event']);
 
 const warning = (text: string): SessionNotice => ({ level: 'warning', text });
 
-/** Whether a warning is about the session although it arrives in the first turn. */
+/** Returns whether a warning is about the session although the warning arrives in the first turn. */
 export const isAboutSession = (tag: unknown): boolean => tag === 'settings_not_in_effect';
 
 /**
@@ -97,7 +97,7 @@ const serverProblems: Record<string, string> = {
     'needs you to sign in: choose “MCP servers” in the session’s menu, or run /mcp in claude in a terminal.',
 };
 
-/** The account's usage limit that a message reports. */
+/** Returns the account's usage limit that a message reports. */
 export function readLimit(message: unknown): UsageLimit[] {
   const info = Limit.safeParse(message).data?.rate_limit_info;
   if (info === undefined) return [];

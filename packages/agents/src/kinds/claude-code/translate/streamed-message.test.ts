@@ -36,7 +36,7 @@ test('a block keeps the text of its start event', () => {
   ]);
 });
 
-test('a finished answer stays as streamed if its blocks never arrive whole', () => {
+test('a finished answer keeps its streamed text if its blocks never arrive whole', () => {
   const { drafts, send } = startTranslator();
   send(begin(), block(0, thinking('')), block(1, text('')), block(2, text('Yes.')));
   send(endWith('end_turn'), stop);
@@ -54,7 +54,7 @@ test('the blocks of a broken stream are withdrawn at once', () => {
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'retried' });
 });
 
-test('the blocks before a broken stream’s abandoned blocks stay', () => {
+test('the blocks that precede the abandoned blocks of a broken stream stay', () => {
   const broken = streamed({ type: 'message_stop' }, { abandoned_blocks: { from_block_index: 1 } });
   const blocks = [block(0, text('One.')), block(1, text('Tw')), block(2, call('c'))];
   expect(said(begin(), ...blocks, broken)).toEqual(['message One.']);
@@ -78,7 +78,7 @@ test('an abandoned call is neither shown nor answered', () => {
   expect(response.outputItems).toMatchObject([{ content: 'No.' }]);
 });
 
-test('a whole block replaces its streamed text, unless it is shorter', () => {
+test('a whole block replaces its streamed text, unless the whole block is shorter', () => {
   const longer = [block(0, text('He')), whole(text('Hello.'))];
   const shorter = [block(0, thinking('I think.')), whole(thinking('I th'))];
   expect(said(begin(), ...longer)).toEqual(['message Hello.']);
@@ -91,7 +91,7 @@ test('a block that arrives whole and empty is withdrawn', () => {
   expect(drafts.at(-1)?.payload).toMatchObject({ type: 'item_cancelled', reason: 'empty' });
 });
 
-test('whole blocks are matched to streamed blocks by their order, and calls by their ids', () => {
+test('whole blocks are matched to streamed blocks by their order, and whole calls by their ids', () => {
   const blocks = [block(0, text('')), block(1, text('')), block(2, call('a')), block(3, call('b'))];
   const response = recordTurn(
     begin(),

@@ -6,16 +6,16 @@ interface StreamedBlock {
   itemId: string;
   type: 'text' | 'thinking' | 'tool_use';
   callId: string;
-  /** Whether the whole block has arrived, which makes its streamed text valid. */
+  /** Whether the whole block has arrived. Only then the block's streamed text is valid. */
   isComplete: boolean;
 }
 
-/** Whether a block is a tool call of the client, the API or an MCP server. */
+/** Returns whether a block is a tool call of the client, the API or an MCP server. */
 export const isToolUse = (type: string): boolean => type.endsWith('tool_use');
 
 /**
- * One streaming answer of the model. Claude Code sends each block whole before the block's stream ends. If the attempt
- * is abandoned, the text of blocks that did not arrive whole is withdrawn.
+ * One streaming answer of the model. Before the stream of a block ends, Claude Code sends the whole block. If the
+ * attempt is abandoned, the text of blocks that did not arrive whole is withdrawn.
  */
 export class StreamedMessage {
   readonly id: string;
@@ -127,7 +127,10 @@ export class StreamedMessage {
   }
 }
 
-/** Returns a block's type if its stream is read; undefined if the block is read only once it arrives whole. */
+/**
+ * Returns a block's type if the stream of such blocks is read; undefined if the block is read only once the whole block
+ * has arrived.
+ */
 function blockType(block: NativeBlock): StreamedBlock['type'] | undefined {
   if (isToolUse(block.type)) return 'tool_use';
   return block.type === 'text' || block.type === 'thinking' ? block.type : undefined;

@@ -45,7 +45,9 @@ export interface ToolResult {
   structured?: unknown;
 }
 
-/** Returns the fields of the output item. Parts of the result for which the item has no field are kept as `raw`. */
+/**
+ * Returns the fields of the output item. If the item has no field for a part of the result, that part is kept as `raw`.
+ */
 export function readToolResult(
   toolName: string | undefined,
   result: ToolResult,
@@ -93,7 +95,9 @@ function readContent(content: unknown): {
   return { output: texts.join('\n'), blocks, unread };
 }
 
-/** Returns the diffs that a file tool reports, with the surrounding lines, which the call's arguments lack. */
+/**
+ * Returns the diffs that a file tool reports. Unlike the call's arguments, these diffs contain the surrounding lines.
+ */
 function patchDiffs(structured: unknown): FileDiff[] {
   const patched = Patched.safeParse(structured).data;
   if (patched === undefined) return [];
@@ -127,7 +131,10 @@ function bashExitCode(output: string, isError: boolean): number | undefined {
 
 const errorTag = /^<tool_use_error>([\s\S]*)<\/tool_use_error>$/;
 
-/** Returns the output without Claude Code's words for the model, and without the exit code if `exitCode` has it. */
+/**
+ * Returns the output without the text that Claude Code adds for the model, and without the exit code if `exitCode`
+ * contains the exit code.
+ */
 function cleaned(output: string, exitCode: number | undefined): string {
   const plain = errorTag.exec(output)?.[1] ?? output;
   return exitCode === undefined ? plain : plain.replace(exitCodeLine, '');

@@ -171,7 +171,7 @@ test('usage is counted once per answer, even if it has several entries', () => {
   expect(turn?.usage).toEqual({ inputTokens: 13, outputTokens: 25 });
 });
 
-test('a turn that people did not begin shows its origin, and so does a message during a turn that no person sent', () => {
+test('a turn that no person began shows its origin, and a message in a turn that no person sent shows its origin', () => {
   const origin = { kind: 'peer', from: 's2' };
   const why = 'Another session sent a message: “s2”.';
   const queued = { type: 'queued_command', prompt: 'Psst.', origin };
@@ -196,7 +196,7 @@ test('a turn that people did not begin shows its origin, and so does a message d
   expect(third).toMatchObject({ trigger: 'user', outputItems: [{ content: 'Hello.' }] });
 });
 
-test('a compaction is a notice; other system entries are not', () => {
+test('a compaction becomes a notice; other system entries become no notice', () => {
   const [turn] = turnsOf([
     user('Talk.'),
     { type: 'system', subtype: 'compact_boundary' },
@@ -253,7 +253,7 @@ test('an error ends the turn even if an entry in the user’s name follows', () 
   expect(turn).toMatchObject({ error: { message: 'The API is away.' } });
 });
 
-test('a nested subagent’s messages also follow the call that started the nested subagent', () => {
+test('a nested subagent’s messages follow the call that started the nested subagent', () => {
   const sent = (id: string) => [{ type: 'tool_use', id, name: 'Task', input: {} }];
   const [turn] = turnsOf([user('Look.'), assistant(sent('a'))], {
     a: [{ ...assistant(sent('b'), { id: 'i' }), uuid: 'i' }],

@@ -72,7 +72,7 @@ function splitTurns(entries: readonly TranscriptEntry[]): StoredPrompt[] {
   return turns;
 }
 
-/** Moves a `/compact` command before its compaction, because Claude Code stores the command after it. */
+/** Moves a `/compact` command before its compaction, because Claude Code stores the command after the compaction. */
 function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const ordered: TranscriptEntry[] = [];
   let compaction: TranscriptEntry[] = [];
@@ -93,11 +93,11 @@ function reorderCompactions(entries: readonly TranscriptEntry[]): TranscriptEntr
 }
 
 const isBoundary = ({ subtype }: TranscriptEntry): boolean => subtype === 'compact_boundary';
-/** Whether the entry is one of Liminal's notes about the file. */
+/** Returns whether the entry is one of Liminal's notes about the file. */
 const isNote = ({ type, subtype }: TranscriptEntry): boolean =>
   type === 'system' && subtype === 'note';
 
-/** Whether an entry is shown even if the beginning of its turn is missing. */
+/** Returns whether an entry is shown even if the beginning of its turn is missing. */
 function isShownWithoutTurn(entry: TranscriptEntry): boolean {
   const { type, isMeta, isSummary, blocks } = entry;
   if (isBoundary(entry)) return true;
@@ -113,8 +113,8 @@ const harness =
   /^(\[Request interrupted by user|<local-command-|<bash-std|Your response above was cut off mid-stream|Output token limit hit\.|\[Your previous response had no visible output)/;
 
 /**
- * Returns the start of a turn if the entry is one: a user's message, a command, or the reason why the agent began the
- * turn. Returns undefined for other entries.
+ * Returns the start of a turn if the entry begins a turn, that is, if the entry is a user's message, a command, or the
+ * reason why the agent began the turn. Returns undefined for other entries.
  */
 function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entries'> | undefined {
   const { isMeta, isSteered, isSummary } = entry;
@@ -136,7 +136,7 @@ function readPrompt(entry: TranscriptEntry): Omit<StoredPrompt, 'turnId' | 'entr
 const reasonOf = ({ origin }: TranscriptEntry, text: string): string | undefined =>
   taskNotice(text) ?? (isTaskReport(origin) ? undefined : describeOrigin(origin, text));
 
-/** The summary of a report about a background task; undefined for other texts. */
+/** Returns the summary of a report about a background task; undefined for other texts. */
 const taskNotice = (text: string): string | undefined =>
   text.startsWith('<task-notification>') ? inElement(text, 'summary').trim() : undefined;
 
@@ -161,7 +161,7 @@ function translateTurn(
   addNotice(turn, reason);
   const last = entries.findLast(({ type }) => type === 'assistant');
   for (const entry of prompt.isCut === true ? entries : rest) {
-    // If the last message is an error, it becomes the turn's end and not a notice.
+    // If the last message is an error, the error becomes the turn's end and not a notice.
     if (isSynthetic(entry) && entry !== last) addNotice(turn, textOfBlocks(entry.blocks));
     else replayEntry(turn, entry, undefined, subagents);
   }
@@ -174,7 +174,7 @@ const isSynthetic = ({ model }: TranscriptEntry): boolean => model === '<synthet
 const isModel = ({ type, model }: TranscriptEntry): boolean =>
   type === 'assistant' && model !== undefined && model !== '<synthetic>';
 
-/** Translates an entry, followed by the transcripts of the subagents that it started. */
+/** Translates an entry, and then the transcripts of the subagents that the entry started. */
 function replayEntry(
   turn: ClaudeTurn,
   entry: TranscriptEntry,
@@ -210,7 +210,7 @@ function replayEntry(
   }
 }
 
-/** Translates the output of a command, which is shown as a message of the agent. */
+/** Translates the output of a command. The output is shown as a message of the agent. */
 function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: string): void {
   const printed = ['stdout', 'stderr'].map((name) => inElement(stored, `local-command-${name}`));
   const text = printed.filter((one) => one.trim() !== '').join('\n') || withoutElements(stored);
@@ -219,7 +219,7 @@ function replayOutput(turn: ClaudeTurn, { uuid }: TranscriptEntry, stored: strin
   turn.assistant({ type: 'assistant', message: { id: uuid, model: '', content } });
 }
 
-/** Returns the text; empty if the text is an element with a command's output. */
+/** Returns the text, or '' if the text is an element that contains a command's output. */
 const withoutElements = (text: string): string => (text.startsWith('<local-command-') ? '' : text);
 
 function readEnd(entries: readonly TranscriptEntry[]): TurnEnd {
@@ -258,7 +258,7 @@ function sumUsage(entries: readonly TranscriptEntry[]): Usage {
   };
 }
 
-/** The images and files of a message that Claude Code has stored, without its other parts. */
+/** Returns the images and files of a stored message, without the message's other parts. */
 function attachedFiles(parts: readonly unknown[]): ContentBlock[] {
   return parts.flatMap((part): ContentBlock[] => {
     const read = Attached.safeParse(part).data;

@@ -71,7 +71,7 @@ export interface TranscriptEntry {
     | undefined;
 }
 
-/** The readable entries; an entry without a time gets the previous entry's time. */
+/** Returns the readable entries; an entry without a time gets the previous entry's time. */
 export function readTranscript(entries: readonly unknown[]): TranscriptEntry[] {
   let timestamp = new Date(0).toISOString();
   return entries.flatMap((value) => {
@@ -119,7 +119,7 @@ const blocksOf = (content: string | NativeBlock[]): NativeBlock[] =>
 const summaryStart = 'This session is being continued from a previous conversation';
 export const isSummaryText = (text: string): boolean => text.startsWith(summaryStart);
 
-/** The text of a stored message. */
+/** Returns the text of a stored message. */
 export const messageText = ({ message }: { message?: unknown }): string =>
   textOfBlocks(blocksOf(StoredMessage.safeParse(message).data?.content ?? []));
 

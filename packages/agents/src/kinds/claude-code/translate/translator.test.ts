@@ -65,7 +65,7 @@ function openItems(payloads: EventPayload[]): string[] {
 
 const types = (drafts: EventDraft[]): string[] => drafts.map((draft) => draft.payload.type);
 
-test('all important cases have recordings', () => {
+test('each important case has a recording', () => {
   expect(names.length).toBeGreaterThan(30);
 });
 
@@ -92,7 +92,7 @@ test.each(names)(
   },
 );
 
-test.each(names)('%s: every call has an output', async (name) => {
+test.each(names)('in the recording %s, every call has an output', async (name) => {
   for (const response of foldTurns((await replay(name)).drafts).values()) {
     const called = itemsOf(response, 'function_call').map((call) => call.callId);
     const answered = itemsOf(response, 'function_call_output').map((output) => output.callId);
@@ -297,7 +297,7 @@ test('a to-do list that is changed entry by entry is a plan, and lasts longer th
 });
 
 test.each(['retry-529', 'retry-429'])(
-  '%s: an attempt without output adds no item',
+  'in the recording %s, an attempt without output adds no item',
   async (name) => {
     expect(brief(await respond(name))).toEqual([{ message: 'Finally.' }]);
   },
@@ -352,7 +352,7 @@ test('an interrupted turn is cancelled and keeps its messages', async () => {
 });
 
 test.each(['interrupt-tool', 'interrupt-permission'])(
-  '%s: the tool ends as an error',
+  'in the recording %s, the tool ends as an error',
   async (name) => {
     const response = await respond(name);
     expect(response.status).toBe('aborted');
@@ -412,7 +412,7 @@ test('cost is the session’s total, summed over its turns and across /clear', a
   expect(await cost('clear')).toEqual([140, 140, 280]);
 });
 
-test('commands that Claude Code answers itself are turns', async () => {
+test('commands that Claude Code answers itself become turns', async () => {
   expect(itemsOf(await respond('slash-command'), 'message')[1]?.content).toContain(
     '## Context Usage',
   );

@@ -15,7 +15,7 @@ import type { Trigger, TurnEnd } from '../../../base/turn-writer.ts';
 import { isPlainDelta, type PlainDelta } from './native.ts';
 import { ClaudeTurn, TurnMemory } from './turn.ts';
 
-/** A sent user message; the agent's answers refer to it by `uuid`. */
+/** A sent user message; the agent's answers refer to the message by `uuid`. */
 export interface ExpectedTurn {
   uuid: string;
   turnId: string;
@@ -31,7 +31,7 @@ export interface TranslatorOptions {
   emit: (draft: EventDraft) => void;
 }
 
-/** Most notices of a kind that wait for a turn. */
+/** The most notices of one kind that wait for a turn. */
 const maxWaiting = 50;
 
 /**
@@ -76,7 +76,7 @@ export class ClaudeTranslator {
     return this.#modelId;
   }
 
-  /** The title of the task with this id, in the background or not. */
+  /** Returns the title of the task with this id, in the background or not. */
   titleOfTask(taskId: string): string | undefined {
     return this.#tasks.titleOf(taskId);
   }
@@ -139,7 +139,7 @@ export class ClaudeTranslator {
       return;
     }
     this.#turn?.at(timestamp);
-    // Claude Code names the message `/clear` only when the command has ended, so begin the message's turn here.
+    // Claude Code refers to the message `/clear` only when the command has ended, so begin the message's turn here.
     if (this.#turn === undefined) this.#beginStarted(timestamp);
     this.notice(words);
   }
@@ -188,7 +188,7 @@ export class ClaudeTranslator {
 
   /**
    * Ends the running turn because the agent has ended or is being ended. A message that was sent and has no turn yet
-   * may already be in the agent's store, so it also gets a turn, and must not be sent again.
+   * may already be in the agent's store, so the message also gets a turn, and must not be sent again.
    */
   end(end: TurnEnd, timestamp: string): void {
     if (!this.#between.isEmpty) this.#running(timestamp);
@@ -251,8 +251,8 @@ export class ClaudeTranslator {
     const notice = readNotice(message);
     if (notice === 'unknown') this.#turn?.keep(message);
     else if (notice === 'silent') return;
-    // These notices wait if no turn is running: hooks may run when the process starts, or before Claude Code says which
-    // user message it works on.
+    // These notices wait if no turn is running: hooks may run when the process starts, or before Claude Code reports
+    // the user message on which it works.
     else if (isLasting(message)) this.notice(notice.show);
     else this.#turn?.notice(notice.show);
   }
@@ -303,8 +303,8 @@ export class ClaudeTranslator {
   }
 
   /**
-   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. The end is
-   * usually the reason for that turn.
+   * Shows that a task or compaction has ended: in the running turn, or else at the start of the next turn. That turn
+   * usually begins because the task or compaction has ended.
    */
   #reportEnd(ended: string): void {
     if (this.#turn !== undefined) this.#turn.notice(ended);
@@ -315,7 +315,7 @@ export class ClaudeTranslator {
     this.#between.add(message);
   }
 
-  /** Returns the running turn; if none is running, begins one. */
+  /** Returns the running turn; if no turn is running, begins a turn. */
   #running(timestamp: string): ClaudeTurn {
     return (
       this.#turn ??
@@ -326,7 +326,7 @@ export class ClaudeTranslator {
 
   /**
    * Begins the turn of the user message that the agent last reported as started. For some messages, for example
-   * `/compact`, the agent sends no other sign of the beginning.
+   * `/compact`, the agent sends nothing else that shows the beginning.
    */
   #beginStarted(timestamp: string): ClaudeTurn | undefined {
     const expected = this.#expected.get(this.#started);
@@ -374,14 +374,14 @@ export class ClaudeTranslator {
 }
 
 /**
- * The session's cost. Claude Code reports the cost since the start of the conversation; after `/clear`, and in a new
- * process, it starts again at 0.
+ * The session's cost. Claude Code reports the cost since the start of the conversation. After `/clear`, and in a new
+ * process, the reported cost starts again at 0.
  */
 class CostMeter {
   #before = 0;
   #latest = 0;
 
-  /** The session's cost so far, in US dollars. */
+  /** Returns the session's cost so far, in US dollars. */
   total(reported: number | undefined): number | undefined {
     if (reported === undefined) return undefined;
     if (reported < this.#latest) this.#before += this.#latest;

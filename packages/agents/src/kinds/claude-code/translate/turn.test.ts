@@ -74,12 +74,12 @@ test.each([
     [],
   ],
   ['text for the model is not shown', 'Tool loaded.', []],
-])('of text in the user’s name, %s', (_name, words, shown) => {
+])('for text in the user’s name, this holds: %s', (_name, words, shown) => {
   const { outputItems } = recordTurn(inUsersName(words));
   expect(outputItems.map((item) => 'content' in item && item.content)).toEqual(shown);
 });
 
-test('notices are separate messages', () => {
+test('each notice is a separate message', () => {
   const printed = (words: string) =>
     inUsersName(`<local-command-stdout>${words}</local-command-stdout>`);
   const { outputItems } = recordTurn(printed('One.'), printed('Two.'));

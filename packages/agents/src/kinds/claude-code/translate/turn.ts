@@ -26,11 +26,12 @@ interface Start {
   trigger: Trigger;
 }
 
-/** State that a session's turns share. */
+/** The state that all turns of a session share. */
 export class TurnMemory {
   readonly plan = new ClaudePlan();
   /**
-   * Calls of background subagents, by id. A call may last longer than its turn, so it is shown only with its result.
+   * Calls of background subagents, by id. A call may last longer than its turn, so the call is shown only with its
+   * result.
    */
   readonly held = new Map<string, { block: NativeBlock; parentCallId: string }>();
 }
@@ -39,8 +40,8 @@ const commandOutput = /^<(local-command|bash)-std(?:out|err)>/;
 const outputEnd = /<\/(?:local-command|bash)-std(?:out|err)>$/;
 
 /**
- * Whether a text is Claude Code's report of a compaction. The text is not shown, because the turn already shows the
- * compaction.
+ * Returns whether a text is Claude Code's report of a compaction. The text is not shown, because the turn already shows
+ * the compaction.
  */
 export const isCompacted = (printed: string): boolean =>
   /^Compacted(?: \([^)]*\))?$/.test(printed.trim());
@@ -55,9 +56,9 @@ export class ClaudeTurn {
   readonly #compactions: Compactions;
   readonly #held: TurnMemory['held'];
   readonly #modelId: string;
-  /** For each message, its number in the turn and the number of its blocks that arrived whole. */
+  /** For each message: the message's number in the turn, and how many of its blocks arrived whole. */
   readonly #numbers = new Map<string, { ordinal: number; blocks: number }>();
-  /** The ids of each message's items, which are withdrawn if a later message replaces the message. */
+  /** The ids of each message's items. The items are withdrawn if a later message replaces their message. */
   readonly #messageItems = new Map<string, string[]>();
   #streaming: StreamedMessage | undefined;
   #lastUsage: NativeUsage | undefined;
@@ -199,7 +200,7 @@ export class ClaudeTurn {
   /** Ends the turn with its result. @param costUsd - The session's cost so far, in US dollars. */
   result(result: ResultMessage, costUsd: number | undefined): void {
     if (this.trigger === 'agent') this.#readReason(result.origin);
-    // If the turn reached its step limit, it has not failed: show the text as a notice, not as the turn's error.
+    // A turn that reached its step limit has not failed: show the text as a notice, not as the turn's error.
     if (hasReachedLimit(result)) for (const error of result.errors ?? []) this.notice(error);
     this.end(
       readOutcome(result, {
@@ -319,7 +320,7 @@ export class ClaudeTurn {
   }
 
   /**
-   * Returns an id for the item of a block that was not streamed; these blocks are numbered separately from streamed
+   * Returns an id for the item of a block that was not streamed. Such blocks are numbered separately from streamed
    * blocks.
    */
   #nextItem(messageId: string): string {

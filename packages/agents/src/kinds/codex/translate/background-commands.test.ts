@@ -18,7 +18,7 @@ function left(): BackgroundCommands {
   return commands;
 }
 
-test('a command that outlives its turn is listed with its process, start time and last line', () => {
+test('a command that runs longer than its turn is listed with its process, start time and last line', () => {
   const commands = left();
   const startedAt = '2025-12-31T23:59:00.000Z';
   const task = { taskId: 'c1', callId: 'c1', title: 'npm run dev', kind: 'command', startedAt };

@@ -9,7 +9,7 @@ interface BackgroundCommand {
   processId: string;
 }
 
-/** Most characters of a command's last line that are shown. */
+/** The most characters that are shown of a command's last line. */
 const maxProgress = 200;
 
 /**

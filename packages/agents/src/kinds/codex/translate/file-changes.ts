@@ -13,8 +13,8 @@ const alwaysShown = 64 * 1024;
 const shownTimes = 4;
 
 /**
- * The sum of a thread's file changes in a turn. Each time, Codex sends a whole diff in git's format. The diff compares
- * the files that patches touched, as they were before, with the files on the disk.
+ * The sum of a thread's file changes in a turn. Codex sends the whole diff, in git's format, after each change. For all
+ * files that patches touched, the diff compares the state before the patches with the state on the disk.
  */
 export class FileChanges {
   readonly #writer: TurnWriter;
@@ -33,7 +33,7 @@ export class FileChanges {
     this.#cwd = cwd;
   }
 
-  /** Notes that a patch changes this file. */
+  /** Records that a patch changes this file. */
   touch(path: string): void {
     this.#touched.add(path);
   }
@@ -56,7 +56,7 @@ export class FileChanges {
     if (this.#newest !== undefined) this.#writer.done(this.#item.id, this.#state(this.#newest));
   }
 
-  /** Returns the item for a diff. If the text is not a diff, the item keeps it as `raw`. */
+  /** Returns the item for a diff. If the text is not a diff, the item keeps the text as `raw`. */
   #state(diff: string): FileChangesItem {
     const base = { ...this.#item, type: 'file_changes' } as const;
     const files = filesIn(diff);
@@ -66,8 +66,9 @@ export class FileChanges {
   }
 
   /**
-   * Returns the folder to which the diff's names are relative: the git repository's folder or the session's. Searches
-   * from the session's folder upwards for this folder: the first folder in which patches touched all files of the diff.
+   * Returns the folder to which the diff's names are relative: the git repository's folder or the session's folder.
+   * Searches upwards from the session's folder, and returns the first folder in which patches touched all files of the
+   * diff.
    */
   #folderOf(files: readonly ChangedFile[]): string {
     const isIt = (folder: string) =>
@@ -103,7 +104,8 @@ function filesIn(diff: string): ChangedFile[] | undefined {
 }
 
 /**
- * Returns a diff per hunk. A new or deleted file has one diff, and so has a new or moved file without changed lines.
+ * Returns one diff for each hunk. For a new or deleted file, and for a moved file without changed lines, returns one
+ * diff.
  */
 function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[] {
   const path = isAbsolute(name) ? name : resolve(folder, name);
@@ -118,8 +120,8 @@ function diffsOf({ name, isNew, hunks }: ChangedFile, folder: string): FileDiff[
 }
 
 /**
- * Returns one side of a hunk: all lines except the lines of the `other` side. A mark after the last line may say that
- * the line has no line end.
+ * Returns one side of a hunk: all lines except the lines of the `other` side. A line that begins with a backslash means
+ * that the line before it has no line end.
  */
 function sideText(lines: readonly string[], other: '+' | '-'): string {
   let text = '';

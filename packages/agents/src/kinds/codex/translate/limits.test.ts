@@ -40,7 +40,7 @@ test.each([
   ['the full window', 100, 40, ['5-hour limit']],
   ['both, if both are full', 101, 100, ['5-hour limit', 'weekly limit']],
   ['the fullest, as Codex rounds', 12, 99, ['weekly limit']],
-])('a limit that is reached is %s', (_which, used, usedOfWeek, reached) => {
+])('the usage limit that counts as reached is %s', (_which, used, usedOfWeek, reached) => {
   const windows = {
     primary: { usedPercent: used, windowDurationMins: 300 },
     secondary: { usedPercent: usedOfWeek, windowDurationMins: 10_080 },

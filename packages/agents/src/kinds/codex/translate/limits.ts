@@ -17,7 +17,7 @@ const Snapshot = z.looseObject({
   limitName: z.string().nullish().catch(undefined),
   primary: Window,
   secondary: Window,
-  /** The reason why Codex cannot be used now. The reason does not say which window is used up. */
+  /** The reason why Codex cannot be used now. The reason does not contain which window is used up. */
   rateLimitReachedType: z.string().nullish().catch(undefined),
 });
 

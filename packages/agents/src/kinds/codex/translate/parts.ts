@@ -51,7 +51,7 @@ function blockOf(part: unknown): ContentBlock | undefined {
   return isBase64(block.data) ? block : undefined;
 }
 
-/** Whether the server's store accepts the text as base64. */
+/** Returns whether the server's store accepts the text as base64. */
 function isBase64(data = ''): boolean {
   if (data.length === 0 || data.length % 4 !== 0) return false;
   // Search for a single character: a pattern for the whole text could overflow the stack if the text is long.

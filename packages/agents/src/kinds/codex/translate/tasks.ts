@@ -22,19 +22,22 @@ interface RunningTask {
   progress?: string;
 }
 
-/** Most characters of a task's last line that are shown. */
+/** The most characters that are shown of a task's last line. */
 const maxProgress = 200;
 
 /**
  * Tasks that Codex has delegated to subagents; each task has its own thread. A task that is still running after its
- * turn becomes a background task, and its further items are shown in a later turn.
+ * turn becomes a background task, and the task's further items are shown in a later turn.
  */
 export class Tasks {
   /** All threads that Codex has begun for tasks, by id. */
   readonly #threads = new Map<string, RunningTask>();
   /** The calls that delegated tasks, by the id of the task's thread. */
   readonly #calls = new Map<string, TaskCall>();
-  /** Calls that do not name their task's thread yet. The thread may begin to work before the call names it. */
+  /**
+   * Calls that do not contain the id of their task's thread yet. The thread may begin to work before the call contains
+   * its id.
+   */
   #unnamed: TaskCall[] = [];
 
   get threads(): { threadId: string; turnId: string | undefined }[] {
@@ -52,8 +55,8 @@ export class Tasks {
   }
 
   /**
-   * Returns the running tasks that belong to other turns than the running one. @param rootId - Codex' own id for the
-   * session's running turn.
+   * Returns the running tasks that do not belong to the running turn. @param rootId - Codex' own id for the session's
+   * running turn.
    */
   beside(rootId: string | undefined): BackgroundTask[] {
     return [...this.#threads].flatMap(([threadId, task]): BackgroundTask[] => {
@@ -112,8 +115,8 @@ export class Tasks {
   }
 
   /**
-   * Returns the call that delegated a thread's task. If no call names the thread yet, assigns the oldest call that does
-   * not name a thread.
+   * Returns the call that delegated a thread's task. If no call contains the thread's id yet, assigns the thread to the
+   * oldest call without a thread id.
    */
   callOf(threadId: string): TaskCall | undefined {
     const named = this.#calls.get(threadId);

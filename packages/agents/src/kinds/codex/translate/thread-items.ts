@@ -32,7 +32,8 @@ export interface RunningCommand {
 
 /**
  * The items of one thread in a turn. Codex gives each item an id, and reports the item's start, end and final content.
- * If Codex repeats a request to the model, it says so: only then the open items of the first request are withdrawn.
+ * Codex also reports when it repeats a request to the model. Only then the open items of the first request are
+ * withdrawn.
  */
 export class ThreadItems {
   readonly #writer: TurnWriter;
@@ -49,7 +50,7 @@ export class ThreadItems {
   readonly #commands = new Map<string, RunningCommand>();
   #hasPlan = false;
   #notes = 0;
-  /** Whether the first message of a person, which began the turn, was read. */
+  /** Whether the message that began the turn, a person's first message in it, was read. */
   #hasFirstMessage = false;
   /** Ids of steered messages that are not shown as messages. */
   readonly #hidden = new Set<string>();
@@ -130,7 +131,9 @@ export class ThreadItems {
     this.#writer.add({ type: 'message', id, content, origin: 'system', ...this.#parent });
   }
 
-  /** Shows why a task failed. If the session's own turn fails, its end has the error instead. */
+  /**
+   * Shows why a task failed. If the session's own turn fails, the event that ends the turn contains the error instead.
+   */
   fail(why: string): void {
     const item = { content: why, origin: 'system', ...this.#parent } as const;
     this.#writer.add({ type: 'message', id: `${this.#prefix}failure`, ...item });
@@ -257,7 +260,7 @@ export class ThreadItems {
     }
   }
 
-  /** Ends a message or reasoning. If the item is empty, it is not shown. */
+  /** Ends a message or reasoning. An empty item is not shown. */
   #finish(
     type: 'message' | 'reasoning',
     id: string,
@@ -282,7 +285,7 @@ export class ThreadItems {
     const isAmid =
       this.#hasFirstMessage || this.#writer.isOpen(steeredItemId(this.#writer.turnId, messageId));
     this.#hasFirstMessage = true;
-    // Do not show the message to a task: the call that began the task already has it.
+    // Do not show the message to a task: the call that began the task already shows the message.
     if (!isAmid || this.#task !== undefined) return;
     this.#writer.steer(messageId, inputText(content), attachedImages(content));
     this.#writer.settle(messageId, 'taken');
@@ -312,8 +315,8 @@ export class ThreadItems {
   }
 
   /**
-   * Shows input that the model sends to a running command. Empty input is not shown: with it, the model only waits for
-   * output.
+   * Shows input that the model sends to a running command. Empty input is not shown, because the model sends empty
+   * input only to wait for output.
    */
   #type({ itemId, stdin }: Record<string, unknown>): void {
     if (typeof stdin !== 'string' || stdin === '') return;
@@ -408,7 +411,7 @@ function visible(typed: string): string {
 /** Returns the longer of two texts, because shown text is never shortened. */
 const longer = (shown: string, text: string): string => (text.length < shown.length ? shown : text);
 
-/** Returns the shown text with the parts that it lacks. */
+/** Returns the shown text, completed with the parts that the shown text lacks. */
 function withParts(shown: string, parts: readonly string[]): string {
   const joined = parts.join(between);
   if (joined.includes(shown)) return joined;

@@ -84,7 +84,7 @@ function searchCall({ query, action }: ItemOf<'webSearch'>): CallFields {
   });
 }
 
-/** A call of an MCP server's tool. */
+/** Returns a call of an MCP server's tool. */
 export const mcpCall = (server: string, tool: string, input: unknown): CallFields =>
   call(`mcp__${server}__${tool}`, 'other', `${server}: ${tool}`, input);
 
@@ -99,7 +99,7 @@ const tasks: Record<string, string> = {
   closeAgent: 'End an agent',
   interruptAgent: 'Stop an agent',
   listAgents: 'List the agents',
-  // Liminal adds this call, which holds the further items of a task that continues after its turn.
+  // Liminal adds this call. Below this call, people see the further items of a task that continues after its turn.
   goesOn: 'Delegated before',
 };
 
@@ -119,8 +119,8 @@ const verbs: Record<string, [kind: ToolKind, verb: string]> = {
 type CommandParts = Pick<ItemOf<'commandExecution'>, 'command' | 'cwd' | 'commandActions'>;
 
 /**
- * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command names
- * the files that it reads.
+ * Returns the fields of a command's call. Codex recognises commands that only read; the title of such a command
+ * contains the names of the files that the command reads.
  */
 export function commandCall(
   { command, cwd: folder, commandActions: actions }: CommandParts,
@@ -176,7 +176,7 @@ function unquoted(word: string): string | undefined {
 
 /**
  * Returns the command without the shell command around it, if the command's only action in Codex' classification is the
- * whole command; otherwise returns it unchanged.
+ * whole command; otherwise returns the command unchanged.
  */
 function writtenIn(command: string, actions: readonly CommandAction[]): string {
   const [, script = ''] = /^(?:\S*\/)?\w*sh -l?c (.*)$/s.exec(command) ?? [];
@@ -211,8 +211,8 @@ function patchCall({ changes }: ItemOf<'fileChange'>, cwd: string): CallFields {
 }
 
 /**
- * Returns the diffs of a change. The change of an existing file has one diff per hunk, which includes the lines around
- * the change.
+ * Returns the diffs of a change. The change of an existing file has one diff for each hunk. Each diff includes the
+ * lines around the change.
  */
 function diffsOf({ path, kind, diff }: FileChange): FileDiff[] {
   if (kind.type === 'add') return [{ path, newText: diff }];

@@ -177,7 +177,7 @@ test('the progress of an MCP tool is shown as the activity until the next item',
   expect(turn.read(...completed(message('m', 'Done.')))).toBe('');
 });
 
-test('the parts of reasoning are paragraphs', () => {
+test('each part of a reasoning item becomes a paragraph', () => {
   const item = { type: 'reasoning', id: 'a', summary: [], content: [] };
   const parts = [summed('One'), summed(' first'), summed('Two', 1), summed('Three', 2)];
   const open = told([started(item), ...parts], 'interrupted');
@@ -271,7 +271,7 @@ test('the results of a web search are its output', () => {
   expect(itemsOf(response, 'function_call_output')).toMatchObject([{ output, success: true }]);
 });
 
-test('a patch grows while the model writes it', () => {
+test('a patch is shown as it grows while the model writes the patch', () => {
   const change = (diff: string) => ({ path: '/project/a.ts', kind: { type: 'add' }, diff });
   const { drafts, turn } = begun();
   turn.read(...started({ type: 'fileChange', id: 'c', changes: [], status: 'inProgress' }));
@@ -523,7 +523,7 @@ test.each([
     ['-one', '\\ No newline at end of file', '+two', '\\ No newline at end of file'],
     { oldText: 'one', newText: 'two', oldLine: 1, newLine: 1 },
   ],
-])('%s in a git diff', (_, head, lines, texts) => {
+])('the file changes are read from a git diff that has %s', (_, head, lines, texts) => {
   const own = (other: string) => lines.filter((one) => !one.startsWith(other) && one[0] !== '\\');
   const at = `@@ -1,${own('+').length} +1,${own('-').length} @@`;
   const diff = ['diff --git a/n b/n', ...head, at, ...lines, ''].join('\n');
@@ -531,7 +531,7 @@ test.each([
   expect(changes?.diffs).toEqual([{ path: '/project/n', ...texts }]);
 });
 
-test('the file changes of a task belong to its call', () => {
+test('the file changes of a task are shown below the call that began the task', () => {
   const { drafts, turn } = begun();
   const spawn = { type: 'collabAgentToolCall', id: 'spawn', tool: 'spawnAgent' };
   turn.read(...started({ ...spawn, receiverThreadIds: ['one'], agentsStates: {}, status: '' }));
@@ -620,7 +620,7 @@ test('a task belongs to the call that began it, whichever Codex reports first', 
   ]);
 });
 
-test('the calls of a task that ends before its turn have one output each', () => {
+test('each call of a task that ends before its turn has one output', () => {
   const { drafts, turn } = begun();
   turn.read(...completed(spawn('call', ['one'])));
   const run = { type: 'commandExecution', command: 'serve', status: 'inProgress' };

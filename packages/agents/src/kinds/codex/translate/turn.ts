@@ -43,8 +43,8 @@ export class CodexTurn {
   }
 
   /**
-   * Reads a notification about this turn. If the agent's reason for waiting has changed, returns the reason; '' if the
-   * agent no longer waits.
+   * Reads a notification about this turn. If the agent's reason for waiting has changed, returns the new reason, or ''
+   * if the agent no longer waits.
    */
   read(method: string, params: Params): string | undefined {
     const waitsFor = this.#read(method, params) ?? (method.startsWith('item/') ? '' : undefined);
@@ -74,7 +74,7 @@ export class CodexTurn {
 
   /** Reads a notification about a task. */
   readTask(threadId: string, method: string, params: Params): undefined {
-    // Do not begin the task's items only for the start or the end of the task's turn: these have nothing to show,
+    // Do not begin the task's items only for the start or the end of the task's turn, because neither shows anything,
     // except a failure.
     const isShown = method.startsWith('item/') || hasFailed(params['turn']);
     if (!isShown && !this.#taskItems.has(threadId)) return undefined;
@@ -138,7 +138,7 @@ export class CodexTurn {
     return items;
   }
 
-  /** Adds a call that holds the further items of a task that an earlier turn began. Returns the call's id. */
+  /** Adds a call for the further items of a task that an earlier turn began. Returns the call's id. */
   #continueTask(threadId: string, { prompt }: TaskCall): string {
     const id = `${this.#writer.turnId}:${threadId}`;
     const call = { type: 'collabAgentToolCall', id, tool: 'goesOn', prompt } as const;
@@ -167,10 +167,10 @@ export class CodexTurn {
   }
 }
 
-/** Whether a turn in a notification has completed. */
+/** Returns whether a turn in a notification has completed. */
 export const isCompleted = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'completed';
 
-/** Whether a turn in a notification has failed. */
+/** Returns whether a turn in a notification has failed. */
 export const hasFailed = (turn: unknown): boolean =>
   CompletedTurn.safeParse(turn).data?.status === 'failed';

@@ -64,13 +64,13 @@ const items = [
     /** The id with which Liminal sent the message, if any. */
     clientId: nullable,
   }),
-  // Do not read `moderation`: with it, ChatGPT's own clients hide or replace some answers, but Codex' terminal shows
-  // all of them.
+  // Do not read `moderation`: by this field, ChatGPT's own clients hide or replace some answers, but Codex' terminal
+  // shows all of them.
   z.looseObject({
     ...item,
     type: z.literal('agentMessage'),
     text,
-    /** Questions that the next message may answer; the agent does not wait for answers. */
+    /** Questions that the user may answer in the next message. The agent does not wait for answers. */
     questions: z.array(MessageQuestion).nullish().catch(undefined),
     memoryCitation: MemoryCitation.nullish().catch(undefined),
   }),
@@ -122,7 +122,7 @@ const items = [
     /** The search provider's results, unchanged. */
     results: z.array(z.unknown()).nullish().catch(undefined),
   }),
-  // Codex does not send `result`: Liminal adds it, with the picture in base64.
+  // Codex does not send `result`: Liminal adds `result`, with the picture in base64.
   z.looseObject({ ...item, type: z.literal('imageView'), path: text, result: nullable }),
   z.looseObject({
     ...item,
@@ -175,7 +175,7 @@ export const ThreadItem = z.discriminatedUnion('type', items);
 export type ThreadItem = z.infer<typeof ThreadItem>;
 export type ItemOf<T extends ThreadItem['type']> = Extract<ThreadItem, { type: T }>;
 
-/** The call that begins a task, which gets its own thread. */
+/** The call that begins a task. The task gets its own thread. */
 export const SpawnCall = z.looseObject({
   ...item,
   tool: z.literal('spawnAgent'),

@@ -10,7 +10,7 @@ import {
 } from '@liminal/protocol';
 import { foldTurn } from '../../../testing/folding.ts';
 
-/** A turn with these events, as it is stored if the server ends during the turn. */
+/** Returns a turn with these events, as it is stored if the server ends during the turn. */
 export function cutOff(drafts: readonly EventDraft[]): Response {
   const turnId = drafts[0]?.turnId ?? '';
   const run = {

@@ -69,7 +69,7 @@ export const streamsUntilStopped =
     return stopped.promise;
   };
 
-/** A scripted model, with one act for each request. */
+/** A scripted model that performs one act for each request. */
 export class ScriptedClient implements ModelClient {
   readonly providerId: string;
   readonly requests: ModelRequest[] = [];

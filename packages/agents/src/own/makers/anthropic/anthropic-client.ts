@@ -55,7 +55,7 @@ export class AnthropicClient implements ModelClient {
     webSearch = false,
   }: AnthropicOptions = {}) {
     this.#webSearch = webSearch;
-    // People often copy the URL together with `/v1`, the start of the API's paths.
+    // People often copy the URL together with `/v1`, which is already the start of the API's paths.
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+(v1\/*)?$/, '');
     this.#secrets = secretsOf(apiKey, headers);
     this.#sdk = new Anthropic({
@@ -138,7 +138,7 @@ export class AnthropicClient implements ModelClient {
 const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** An entry of the list of models. Servers other than Anthropic's leave out most fields. */
+/** Converts an entry of the list of models. Servers other than Anthropic's leave out most fields. */
 function listedModel(entry: Partial<Anthropic.ModelInfo> & { id: string }): ListedModel {
   return {
     id: entry.id,

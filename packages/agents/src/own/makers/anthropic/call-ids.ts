@@ -3,10 +3,7 @@ import type { OutputItem } from '@liminal/protocol';
 type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/**
- * The ids of calls that the API accepts. The form of call ids that the API accepts. Ids must also be unique; ids of
- * other makers may not have this form.
- */
+/** The form of call ids that the API accepts. Ids must also be unique; ids of other makers may not have this form. */
 const isTaken = /^[\w-]{1,64}$/;
 
 /** Assigns a valid id to each call, and the same id to the call's result. */
@@ -40,7 +37,7 @@ export class CallIds {
 /** Makes unique ids that the API accepts. */
 class ValidIds {
   readonly #used = new Set<string>();
-  /** For each id that was repeated, the last number that was appended to it. */
+  /** For each id that was repeated, the last number that was appended to the id. */
   readonly #counts = new Map<string, number>();
 
   take(id: string): string {

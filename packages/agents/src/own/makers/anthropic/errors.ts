@@ -9,10 +9,10 @@ import { lacksTools, ModelError, type ModelErrorCode } from '../../loop/model-er
 
 /** An error in the API's format, from an error response or within a stream. */
 interface ApiFailure {
-  /** Undefined for an error within a stream: the response had status 200. */
+  /** Undefined for an error within a stream, because the response itself had status 200. */
   status?: number | undefined;
   type?: string | undefined;
-  /** The server's own words. */
+  /** The server's own message. */
   message: string;
   errorCode?: string | undefined;
   requestId?: string | undefined;
@@ -86,7 +86,7 @@ const statusOfType = new Map(
   }),
 );
 
-/** The status that stands for an error's type, for errors without a status. */
+/** Returns the status that belongs to an error's type, for errors without a status. */
 export const statusOf = ({ type }: Record<string, unknown>): number =>
   statusOfType.get(asString(type) ?? '') ?? 400;
 
@@ -101,7 +101,10 @@ const kindByStatus: Record<number, ErrorKind> = {
   429: rateLimit,
 };
 
-/** The kind of an error without type and status, by known messages of the API and of local servers. */
+/**
+ * For an error without a type and a status: finds the kind of the error by known messages of the API and of local
+ * servers.
+ */
 const kindByText: [RegExp, ErrorKind][] = [
   [lacksTools, noTools],
   [/prompt is too long|max_tokens.{0,3} exceed|context (length|window|size|limit)/i, context],
@@ -109,7 +112,7 @@ const kindByText: [RegExp, ErrorKind][] = [
   [/content.?filter|blocked by/i, filtered],
 ];
 
-/** Whether the error is a spending limit, which does not end by waiting. */
+/** Returns whether the error reports a spending limit. Waiting does not end such a limit. */
 const isSpendLimit = (errorCode: string | undefined): boolean =>
   errorCode?.includes('spend_limit') ?? false;
 
@@ -153,7 +156,7 @@ export function streamedError(error: unknown): ModelError {
   });
 }
 
-/** The conversation and its answer together exceed the model's context. */
+/** Returns the error for a conversation that, together with its answer, exceeds the model's context. */
 export const contextFull = (): ModelError =>
   new ModelError(
     'CONTEXT_LENGTH',
@@ -161,11 +164,11 @@ export const contextFull = (): ModelError =>
     {},
   );
 
-/** The server gave an error as the reason for the answer's end, without a message. */
+/** Returns the error for an answer that ended with an error as its reason, but without a message. */
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model server ended the answer with an error. Ask again.');
 
-/** The error for a stream that ended before the answer was complete. */
+/** Returns the error for a stream that ended before the answer was complete. */
 export const brokenOff = (cause?: unknown): ModelError =>
   new ModelError(
     'CONNECTION_FAILED',
@@ -173,7 +176,7 @@ export const brokenOff = (cause?: unknown): ModelError =>
     { isPassing: true, cause },
   );
 
-/** The address does not return a stream, so it is not a model server's. */
+/** Returns the error for an address that does not return a stream, and so is not the address of a model server. */
 export const noStream = (contentType: string): ModelError =>
   new ModelError(
     'MODEL_ERROR',
@@ -204,7 +207,9 @@ export function modelErrorOf(thrown: unknown, baseUrl?: string): ModelError {
 /** The most characters of a server's message that are read. */
 const maxWords = 2_000;
 
-/** The server's refusal, if the server had not begun its answer; undefined if the server could not be reached. */
+/**
+ * Returns the server's refusal, if the server had not begun its answer; undefined if the server could not be reached.
+ */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!isApiError(thrown) || (thrown.status === undefined && thrown.error === undefined))
     return undefined;
@@ -248,7 +253,7 @@ function unreachable(baseUrl: string | undefined, detail: string, cause: unknown
   );
 }
 
-/** The reason why a connection failed; `fetch` has it only in the causes of its error. */
+/** Returns the reason why a connection failed; `fetch` reports the reason only in the causes of its error. */
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
@@ -256,7 +261,7 @@ function reasonOf(error: unknown): string {
   return code ?? thrownMessage(reason);
 }
 
-/** Whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
+/** Returns whether a response's body broke off: only in that case does `fetch` throw a TypeError with a cause. */
 const isNetworkError = (thrown: unknown): boolean =>
   thrown instanceof TypeError && (thrown.cause !== undefined || thrown.message === 'terminated');
 

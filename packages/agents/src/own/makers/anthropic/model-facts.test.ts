@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['claude-opus-4-6', 'anthropic/claude-sonnet-4.6', 'claude-opus-5-5', 'claude-next-9'])(
-  'for %s, the amount of thinking is sent as an effort',
+  'for the model %s, the amount of thinking is sent as an effort',
   (model) => {
     expect(of(model, 'medium')).toEqual({
       max_tokens: 64_000,
@@ -36,16 +36,22 @@ test.each([
   ['claude-haiku-4-5-20251001', 'high', 24_576, 56_576],
   ['claude-opus-4-1', 'high', 16_000, 32_000],
   ['qwen3', 'medium', 12_288, 20_480],
-])('%s with %s effort may think %i of %i tokens', (model, effort, budget_tokens, max_tokens) => {
-  expect(of(model, effort)).toEqual({
-    max_tokens,
-    thinking: { type: 'enabled', budget_tokens },
-  });
-});
+])(
+  'the model %s, with %s effort, may think %i of %i tokens',
+  (model, effort, budget_tokens, max_tokens) => {
+    expect(of(model, effort)).toEqual({
+      max_tokens,
+      thinking: { type: 'enabled', budget_tokens },
+    });
+  },
+);
 
-test.each(['claude-3-haiku-20240307', 'claude-3-5-sonnet-latest'])('%s cannot think', (model) => {
-  expect(of(model, 'high').thinking).toBeUndefined();
-});
+test.each(['claude-3-haiku-20240307', 'claude-3-5-sonnet-latest'])(
+  'the model %s cannot think',
+  (model) => {
+    expect(of(model, 'high').thinking).toBeUndefined();
+  },
+);
 
 test.each([
   ['claude-sonnet-4-5', undefined],
@@ -54,19 +60,19 @@ test.each([
   ['claude-haiku-5-5', { type: 'disabled' }],
   ['claude-sonnet-5-5', { type: 'between_tools' }],
   ['qwen3', { type: 'disabled' }],
-])('thinking of %s is switched off by %j', (model, thinking) => {
+])('the thinking of the model %s is switched off by %j', (model, thinking) => {
   expect(of(model, 'none').thinking).toEqual(thinking);
   expect(of(model, 'none').output_config).toBeUndefined();
 });
 
 test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])(
-  '%s always thinks, with the effort low if no thinking was requested',
+  'the model %s always thinks, with low effort if no thinking was requested',
   (model) => {
     expect(of(model, 'none')).toMatchObject({ thinking: shown, output_config: { effort: 'low' } });
   },
 );
 
-test('without an effort, a model that thinks by default is asked for its thinking as text', () => {
+test('if no effort is set, a model that thinks by default is asked for its thinking as text', () => {
   expect(of('claude-opus-5')).toEqual({ max_tokens: 64_000, thinking: shown });
   expect(of('claude-opus-4-7')).toEqual({ max_tokens: 64_000 });
   expect(of('claude-sonnet-4-5', 'a lot')).toEqual({ max_tokens: 32_000 });

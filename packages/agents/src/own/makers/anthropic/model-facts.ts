@@ -16,7 +16,7 @@ export interface ModelFacts {
   /** The tokens for an answer, to which a budget for thinking is added. */
   answerTokens: number;
   thinks: 'adaptive' | 'budget' | 'never';
-  /** Whether the model thinks by default. */
+  /** Whether the model thinks if the request does not set the thinking. */
   thinksByDefault: boolean;
   /** How a request switches thinking off: by sending nothing, by a type of `thinking`, or not at all. */
   off: 'untold' | 'disabled' | 'between_tools' | 'impossible';
@@ -43,8 +43,8 @@ const unthinking = (maxTokens: number): ModelFacts => ({
 });
 
 /**
- * The first match counts. In a model's name, a maker or a region may precede the part that is compared here, and a date
- * may follow it.
+ * The first match counts. A model's name may contain a maker or a region before the part that is compared here, and a
+ * date after that part.
  */
 const byName: [RegExp, ModelFacts][] = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, unthinking(4_096)],
@@ -77,7 +77,7 @@ export function factsOf(model: string, listed: Partial<ModelFacts> = {}): ModelF
   return { ...(facts ?? another), ...listed };
 }
 
-/** The facts in an entry of `/v1/models`; other servers have fewer fields. */
+/** Returns the facts in an entry of `/v1/models`; other servers have fewer fields. */
 export function factsListed(entry: object): Partial<ModelFacts> {
   const { max_tokens: maxTokens, capabilities } = entry as Record<string, unknown>;
   return {
@@ -114,7 +114,7 @@ const budgets: Record<Effort, number> = {
 const smallestBudget = 1_024;
 const isEffort = (effort: string): effort is Effort => Object.hasOwn(budgets, effort);
 
-/** The fields of a request that set the amount of thinking and the length of the answer. */
+/** Returns the fields of a request that set the amount of thinking and the length of the answer. */
 export function thinkingOf(facts: ModelFacts, effort: string | undefined): Thinking {
   const unchanged = { max_tokens: Math.min(facts.maxTokens, facts.answerTokens) };
   if (facts.thinks === 'never') return unchanged;
@@ -138,7 +138,9 @@ function adaptiveThinking(facts: ModelFacts, effort: Effort | undefined): Partia
   };
 }
 
-/** The budget for thinking is part of `max_tokens`; at least half of `max_tokens` stays for the answer. */
+/**
+ * Returns the budget for thinking, which is part of `max_tokens`. At least half of `max_tokens` stays for the answer.
+ */
 function budgetFor({ maxTokens, answerTokens }: ModelFacts, wanted: number): Thinking {
   const budget = Math.min(wanted, Math.floor(maxTokens / 2));
   if (budget < smallestBudget) return { max_tokens: Math.min(maxTokens, answerTokens) };

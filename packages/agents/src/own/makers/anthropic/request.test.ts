@@ -205,7 +205,7 @@ test('an answer that was stopped during thinking is sent back without that think
   ]);
 });
 
-test('additional data of the API is sent back with the item it came with', () => {
+test('additional data of the API is sent back with the item with which the data arrived', () => {
   const citations = [{ type: 'char_location', cited_text: 'x' }];
   const caller = { type: 'direct' };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] };
@@ -259,7 +259,7 @@ test('blank texts are left out, and white space at the end of the last answer is
   expect(messagesOf([asks('a'), says('b\n'), asks('c')])).toContainEqual(assistant(text('b\n')));
 });
 
-test('a conversation that the agent began gets a message of the user first', () => {
+test('if the agent began the conversation, the request begins with an added message of the user', () => {
   expect(messagesOf([says('Done.'), asks('a')])).toEqual([
     user(text('(No message.)')),
     assistant(text('Done.')),
@@ -417,7 +417,7 @@ test('a conversation’s request begins with its earlier request, except for cac
 });
 
 // With a thinking budget, the API requires an answer that calls tools to begin with thinking.
-test('after calls of another maker’s model, an older model continues without thinking', () => {
+test('if the last calls came from another maker’s model, an older model continues without thinking', () => {
   const thinkingOf = (model: string, conversation: OutputItem[]) =>
     buildRequest(requestOf({ model, effort: 'low', conversation })).thinking;
   const old = 'claude-sonnet-4-5';
@@ -431,7 +431,7 @@ test('after calls of another maker’s model, an older model continues without t
   expect(thinkingOf(old, own)).toEqual(budget);
 });
 
-test('a request for text only still lists the tools, because the API requires them after calls, and forbids further calls', () => {
+test('a request for an answer in text still lists the tools, because the API requires the list after calls, and forbids further calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   const asked = { model: 'claude-sonnet-4-6', instructions: '', conversation: [asks('a')], tools };
   expect(buildRequest({ ...asked, isWithoutCalls: true })).toMatchObject({

@@ -1,8 +1,8 @@
 /**
  * Converts a conversation to a request of Anthropic's Messages API. Pure: the same conversation always gives the same
- * request, because current models bind their thinking to everything before it and reject it after a change. Therefore
- * the thinking of every turn is sent back at its place, and nothing that was sent once is left out later. Models that
- * need only the last turn's thinking ignore the rest.
+ * request, because current models bind their thinking to everything before the thinking, and reject the thinking after
+ * a change. Therefore the thinking of every turn is sent back at its original position, and nothing that was sent once
+ * is left out later. Models that need only the last turn's thinking ignore the rest.
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { OutputItem } from '@liminal/protocol';
@@ -33,7 +33,7 @@ export function buildRequest(request: ModelRequest, options: RequestOptions = {}
   const facts = factsOf(request.model, options.listed);
   const messages = messagesOf(request.conversation);
   const isBudgeted = facts.thinks === 'budget';
-  // If a call was made without thinking before it, an older model can continue only with thinking switched off.
+  // If no thinking precedes a call, an older model can continue only with thinking switched off.
   const effort = isBudgeted && lacksThinking(messages) ? undefined : request.effort;
   return {
     model: request.model,
@@ -58,8 +58,8 @@ const searchTool: Anthropic.WebSearchTool20260318 = {
 const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 
 /**
- * Adds cache marks for the server: at the end of the part that never changes, and at the ends of the last two user
- * messages.
+ * Marks the positions up to which the server caches the request: at the end of the part that never changes, and at the
+ * ends of the last two user messages.
  */
 function withCache(
   { instructions, tools }: ModelRequest,
@@ -82,7 +82,7 @@ function withCache(
     ...(offered.length > 0 && {
       tools: offered.map((tool, index) => ({
         ...tool,
-        // The system prompt comes after the tools, so the system prompt's mark covers both.
+        // The system prompt comes after the tools, so the cache mark on the system prompt also covers the tools.
         ...(!hasSystem && index === offered.length - 1 && cacheMark),
       })),
     }),
@@ -97,7 +97,7 @@ function markLast({ role, content }: RequestMessage): RequestMessage {
   return { role, content: [...content.slice(0, -1), { ...last, ...cacheMark }] };
 }
 
-/** Whether the last answer called a tool without thinking before the call. */
+/** Returns whether the last answer called a tool without thinking before the call. */
 function lacksThinking(messages: readonly RequestMessage[]): boolean {
   const isResult = ({ type }: Content): boolean => type === 'tool_result';
   if (messages.at(-1)?.content.some(isResult) !== true) return false;
@@ -127,8 +127,8 @@ function messagesOf(conversation: readonly OutputItem[]): RequestMessage[] {
 }
 
 /**
- * The calls of the server's own tools that have no result, except at the end of the conversation: there the model has
- * paused. The server rejects a request that has such unfinished calls.
+ * Returns the calls of the server's own tools that have no result, except calls at the end of the conversation, because
+ * there the model has only paused. The server rejects a request that has such unfinished calls.
  */
 function brokenOff(conversation: readonly OutputItem[]): Set<OutputItem> {
   const isRunByServer = (item: OutputItem): boolean => {
@@ -157,7 +157,7 @@ function addMessage(
   if (item.origin === 'agent') messages.answer(textBlock(item));
 }
 
-/** False for a blank text, because the API rejects blank texts. */
+/** Returns false for a blank text, because the API rejects blank texts. */
 const hasWords = (text: string): boolean => text.trim() !== '';
 
 function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
@@ -165,7 +165,10 @@ function textBlock(item: Extract<OutputItem, { type: 'message' }>): Content[] {
   return [givenBlock({ ...nativeOf(item), type: 'text', text: item.content })];
 }
 
-/** Thinking of this API that has a signature; a block of an unknown type is returned whole. */
+/**
+ * Returns the block of an item with thinking, if this API made the thinking and signed it. A block of an unknown type
+ * is returned whole.
+ */
 function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Content[] {
   const native = nativeOf(item);
   if (native === undefined) return [];
@@ -175,7 +178,7 @@ function thinkingBlock(item: Extract<OutputItem, { type: 'reasoning' }>): Conten
   return [{ type: 'thinking', thinking: item.content, signature }];
 }
 
-/** The block of the Messages API from which the item was made, without the fields that the item has. */
+/** Returns the block of the Messages API from which the item was made, without the fields that the item has. */
 function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   // `TurnWriter` stores several raw values of one item as a list.
   for (const kept of Array.isArray(raw) ? raw : [raw]) {
@@ -185,7 +188,7 @@ function nativeOf({ raw }: OutputItem): Record<string, unknown> | undefined {
   return undefined;
 }
 
-/** A block that is sent back to the API unchanged; the SDK's types lack some kinds of blocks. */
+/** Returns a block that is sent back to the API unchanged; the SDK's types lack some kinds of blocks. */
 const givenBlock = (block: Record<string, unknown>): Content => block as unknown as Content;
 
 /** Builds messages of alternating roles. All results of a message's calls are in the next message. */
@@ -221,7 +224,7 @@ class MessageBuilder {
 
   /**
    * Adds a call's result, which ends the message with the call. The result of a server's tool belongs to the message
-   * that has the call.
+   * that contains the call.
    */
   result(item: CallOutput): void {
     const native = nativeOf(item);
@@ -282,8 +285,8 @@ function resultBlock(id: string, result: CallOutput | undefined): Content {
 }
 
 /**
- * The API accepts only an object as the input of a call. Any other text is put into an object, so that the model can
- * read the text; the call's result explains the problem.
+ * Returns the input of a call as an object, because the API accepts only an object. Any other text is put into an
+ * object, so that the model can read the text; the call's result explains the problem.
  */
 function parseInput(json: string): Record<string, unknown> {
   if (json.trim() === '') return {};

@@ -7,10 +7,7 @@ type Fields = Record<string, unknown>;
 
 type BlockKind = 'text' | 'thinking' | 'call' | 'result' | 'other';
 
-/**
- * The kind of a block. The kind of a block. Each of the maker's own tools has its own block types for calls and
- * results.
- */
+/** Returns the kind of a block. Each of the maker's own tools has its own block types for calls and results. */
 function blockKindOf({ type }: Fields): BlockKind {
   const name = typeof type === 'string' ? type : '';
   if (name === 'text' || name === 'thinking') return name;
@@ -18,7 +15,7 @@ function blockKindOf({ type }: Fields): BlockKind {
   return name.endsWith('tool_result') ? 'result' : 'other';
 }
 
-/** The initial item of a block, without streamed text. */
+/** Returns the initial item of a block, without streamed text. */
 export function itemOf(block: Fields, id: string): OutputItem {
   switch (blockKindOf(block)) {
     case 'text':
@@ -35,14 +32,14 @@ export function itemOf(block: Fields, id: string): OutputItem {
       const output = readable(content);
       return { type: 'function_call_output', id, callId, output, success, origin: 'system' };
     }
-    // Redacted thinking and blocks of future types have no text, but keep their place among the other blocks.
+    // Redacted thinking and blocks of future types have no text, but keep their position among the other blocks.
     case 'thinking':
     case 'other':
       return { type: 'reasoning', id, content: '', origin: 'agent' };
   }
 }
 
-/** The title and kind that people see for a call of the maker's web search. */
+/** Returns the title and kind that people see for a call of the maker's web search. */
 export function describeCall(block: Fields, json = ''): { title?: string; kind?: ToolKind } {
   if (block['type'] !== 'server_tool_use' || block['name'] !== 'web_search') return {};
   const input = parseLine(json);
@@ -59,14 +56,14 @@ const held: Record<BlockKind, string[]> = {
   other: [],
 };
 
-/** Whether the item has the content of this block field, or gets it from deltas. */
+/** Returns whether the item already contains the content of this block field, or receives the content from deltas. */
 export const heldByItem = (block: Fields, field: string): boolean =>
   held[blockKindOf(block)].includes(field);
 
-/** Whether a block is a call, of Liminal's tools or of the maker's own. */
+/** Returns whether a block is a call, of Liminal's tools or of the maker's own. */
 export const isCall = (block: Fields): boolean => blockKindOf(block) === 'call';
 
-/** The input of a call, if the input was in the block and not streamed. */
+/** Returns the input of a call, if the input was in the block and not streamed. */
 export function inputJson({ input }: Fields): string {
   if (typeof input === 'string' && input !== '') return input;
   return isRecord(input) ? JSON.stringify(input) : '{}';
@@ -76,7 +73,7 @@ const isFailure = ({ is_error: isError, content }: Fields): boolean =>
   isError === true ||
   (isRecord(content) && typeof content['type'] === 'string' && content['type'].endsWith('_error'));
 
-/** The result of a server's tool, as text for people; the item's `raw` has the whole result. */
+/** Returns the result of a server's tool, as text for people; the item's `raw` has the whole result. */
 function readable(content: unknown): string {
   if (typeof content === 'string') return content;
   if (isRecord(content) && typeof content['error_code'] === 'string') {

@@ -294,7 +294,7 @@ test('calls of the maker’s own tools are shown with their results, and the mod
   expect(translator.answer()).toMatchObject({ calls: [], finishReason: 'pause_turn' });
 });
 
-test('a paused turn continues', () => {
+test('an answer is reported as paused if it ends with pause_turn', () => {
   expect(read([begin(), ...end('pause_turn')]).translator.answer().isPaused).toBe(true);
   expect(read([begin(), ...end('end_turn')]).translator.answer().isPaused).toBeUndefined();
 });
@@ -347,10 +347,13 @@ test('a refusal keeps the text so far, and shows the reason', () => {
   expect(translator.answer().finishReason).toBe('refusal');
 });
 
-test.each(['stop_sequence', 'max_tokens', 'refusal'])('the answer ends with %s', (reason) => {
-  const { translator } = read([begin(), ...text(0, 'Hi.'), ...end(reason)]);
-  expect(translator.answer().finishReason).toBe(reason);
-});
+test.each(['stop_sequence', 'max_tokens', 'refusal'])(
+  'an answer that ends with %s has this finish reason',
+  (reason) => {
+    const { translator } = read([begin(), ...text(0, 'Hi.'), ...end(reason)]);
+    expect(translator.answer().finishReason).toBe(reason);
+  },
+);
 
 test('an answer without a stop reason ends the turn, or waits for the results of its calls', () => {
   const plain = [{ type: 'message_stop' }];
@@ -359,7 +362,7 @@ test('an answer without a stop reason ends the turn, or waits for the results of
   expect(calling.finishReason).toBe('tool_use');
 });
 
-test('later token counts replace earlier ones, unless they are null', () => {
+test('a later token count replaces the earlier one, unless the later count is null', () => {
   const { translator } = read([
     begin({ usage: { input_tokens: 3, output_tokens: 1, cache_read_input_tokens: 100 } }),
     {
@@ -383,7 +386,7 @@ test('later token counts replace earlier ones, unless they are null', () => {
   expect(read([{ type: 'message_stop' }]).translator.answer().usage).toBeUndefined();
 });
 
-test('an id that the turn already has is changed, and a call’s id still equals its item’s id', () => {
+test('if the turn already has an id, the new item gets another id, and a call’s id still equals its item’s id', () => {
   const events = [begin(), ...text(0, 'Hi.'), ...tool(1), ...end('tool_use')];
   const { items, translator } = read(events, ['msg_1:0', 'toolu_1']);
   expect(items).toMatchObject([{ id: 'msg_1:0:2' }, { id: 'toolu_1:2', callId: 'toolu_1:2' }]);
@@ -411,7 +414,7 @@ test('a stream that ends before the end of its message counts as broken off', ()
   );
 });
 
-test('a full context is an error with the message that the conversation is too long', () => {
+test('a full context leads to an error which says that the conversation is too long', () => {
   const { translator } = read([begin(), ...end('model_context_window_exceeded')]);
   expect(() => translator.answer()).toThrow(
     expect.objectContaining({ code: 'CONTEXT_LENGTH', isPassing: false }),

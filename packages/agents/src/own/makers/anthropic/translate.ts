@@ -28,7 +28,7 @@ type Fields = Record<string, unknown>;
 interface OpenBlock {
   /** The block with the fields of its start event. */
   given: Fields;
-  /** Undefined for a text block that has no text so far: it may stay empty. */
+  /** Undefined for a text block without text so far, because the block may stay empty. */
   itemId: string | undefined;
   /** The streamed input of a tool call. */
   json: string;
@@ -92,7 +92,10 @@ export class AnswerTranslator {
     }
   }
 
-  /** The result of the answer. Throws ModelError if the stream ended too early, or if the model's context was full. */
+  /**
+   * Returns the result of the answer. Throws ModelError if the stream ended too early, or if the model's context was
+   * full.
+   */
   answer(): ModelAnswer {
     if (!this.#isComplete) throw brokenOff();
     if (this.#stopReason === 'error') throw endedInError();
@@ -220,7 +223,7 @@ export class AnswerTranslator {
   }
 }
 
-/** The fields of a block for which items have no field; undefined if there are none. */
+/** Returns the fields of a block for which items have no field; undefined if there are none. */
 function rawOf({ given, signature, citations, unknown }: OpenBlock): OutputItem['raw'] {
   const rest = Object.fromEntries(
     Object.entries(given).filter(([name]) => !heldByItem(given, name)),

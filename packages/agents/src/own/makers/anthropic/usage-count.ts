@@ -10,12 +10,12 @@ const fields = {
 
 /**
  * Counts the tokens of one answer. Each message of the API reports the total so far. A field that a later report lacks,
- * or has as null, keeps its value. The API counts input that is read from or written to its cache separately; our
+ * or has as null, keeps its value. The API counts input that is read from or written to its cache separately; Liminal's
  * `inputTokens` includes that input.
  */
 export class UsageCount {
   #counted: Partial<Usage> = {};
-  /** The number of web searches by the server; undefined if the server does not report it. */
+  /** The number of web searches by the server; undefined if the server does not report the number. */
   searches: number | undefined;
 
   /** @param usage - The `usage` of `message_start` or `message_delta`. */

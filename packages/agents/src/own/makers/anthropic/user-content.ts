@@ -9,13 +9,13 @@ type ContentPart =
   | Anthropic.ImageBlockParam
   | Anthropic.DocumentBlockParam;
 
-/** A user's message; empty if it has no content. */
+/** Returns a user's message; empty if it has no content. */
 export function userContent(content: string, blocks: readonly ContentBlock[]): ContentPart[] {
   const text = content.trim() === '' ? [] : [textBlock(content)];
   return [...text, ...blocks.map(toContentPart)];
 }
 
-/** The content of a tool's result. */
+/** Returns the content of a tool's result. */
 export function resultContent(
   item: Extract<OutputItem, { type: 'function_call_output' }>,
 ): string | ContentPart[] {
@@ -28,7 +28,7 @@ export function resultContent(
 }
 
 /**
- * The longest image that the API accepts, in base64 characters; because of a longer image the API rejects the whole
+ * The longest image that the API accepts, in base64 characters; a longer image would make the API reject the whole
  * conversation.
  */
 const longestImage = 10 * 1024 * 1024;

@@ -6,13 +6,13 @@ import { isRecord } from '../../../base/parse-line.ts';
 /** The values that arrived together. */
 export interface AnswerChunks {
   chunks: unknown[];
-  /** Whether the server has sent the end mark (`[DONE]`), or has completed an answer that is not streamed. */
+  /** Whether the server has sent the end marker (`[DONE]`), or has completed an answer that is not streamed. */
   isEnd: boolean;
 }
 
 /**
- * The events of a streamed answer, in batches as they arrive; if the server does not stream, the whole answer. The
- * SDK's own stream awaits several promises for each event, which is slow if the server is fast.
+ * Yields the events of a streamed answer, in batches as they arrive; if the server does not stream, yields the whole
+ * answer. The SDK's own stream awaits several promises for each event, which is slow if the server is fast.
  * @throws OpenAI.APIError if the answer is an error, whatever the status. SyntaxError if an event is not JSON.
  */
 export async function* chunksOf(response: Response): AsyncGenerator<AnswerChunks> {

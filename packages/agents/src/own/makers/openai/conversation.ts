@@ -7,14 +7,16 @@ import { wellFormed } from '../../loop/sendable.ts';
 export type CallItem = Extract<OutputItem, { type: 'function_call' }>;
 export type CallOutput = Extract<OutputItem, { type: 'function_call_output' }>;
 
-/** The raw data that this adapter has stored with an item; undefined for items of other makers. */
+/** Returns the raw data that this adapter has stored with an item; undefined for items of other makers. */
 export function ownRaw({ raw }: OutputItem): Record<string, unknown> | undefined {
   const kept: unknown[] = Array.isArray(raw) ? raw : [raw];
   for (const one of kept) if (isRecord(one) && isRecord(one['openai'])) return one['openai'];
   return undefined;
 }
 
-/** A call's arguments as a JSON object, because servers expect one; any other text is put into an object. */
+/**
+ * Returns a call's arguments as a JSON object, because servers expect an object; any other text is put into an object.
+ */
 export function validArguments(text: string): string {
   if (text.trim() === '') return '{}';
   try {
@@ -23,12 +25,12 @@ export function validArguments(text: string): string {
     // The text may contain an escaped lone surrogate.
     if (isRecord(repaired)) return repaired === input ? text : JSON.stringify(repaired);
   } catch {
-    // If the text is not JSON, it is wrapped below.
+    // If the text is not JSON, the text is wrapped below.
   }
   return JSON.stringify({ arguments: text });
 }
 
-/** A tool's name, reduced to the characters that servers accept. */
+/** Returns a tool's name, reduced to the characters that servers accept. */
 export const validName = (name: string): string =>
   name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 
@@ -37,7 +39,7 @@ export type MessagePart =
   | { type: 'text'; text: string }
   | { type: 'image' | 'audio' | 'file'; mimeType: string; data: string; name: string };
 
-/** A message in parts: first its text, then each block. A block without bytes is only named. */
+/** Returns a message in parts: first its text, then each block. A block without bytes is only named. */
 export function messageParts(text: string, blocks: readonly ContentBlock[] = []): MessagePart[] {
   const words: MessagePart[] = text === '' ? [] : [{ type: 'text', text }];
   return [...words, ...blocks.map(toMessagePart)];
@@ -56,7 +58,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
     case 'resource': {
       const { uri, text, blob, name = uri, mimeType = 'application/octet-stream' } = block.resource;
       if (text !== undefined) return { type: 'text', text: fileAsText(block.resource) };
-      // A server rejects the whole conversation because of one file of a type that it cannot read.
+      // A server rejects the whole conversation if it cannot read the type of one file.
       if (blob === undefined || mimeType !== 'application/pdf') return missing(name, mimeType);
       return { type: 'file', mimeType, data: blob, name };
     }
@@ -65,7 +67,7 @@ function toMessagePart(block: ContentBlock): MessagePart {
   }
 }
 
-/** A text that names a part which this API, or this conversation, cannot show to the model. */
+/** Returns a text with the name of a part that the model cannot get through this API, or in this conversation. */
 export const missing = (name: string, mimeType: string): MessagePart => ({
   type: 'text',
   text: `[${name} (${mimeType}) cannot be shown here]`,

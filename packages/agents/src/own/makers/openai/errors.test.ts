@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('the error’s message is a sentence with the server’s message and what to do', () => {
+test('the error’s text is a sentence that contains the server’s message and says what to do', () => {
   expect(errorOf(404, { error: 'model "x" not found' }).message).toBe(
     'The server does not have this model: model "x" not found. Choose a model that it lists.',
   );
@@ -135,6 +135,9 @@ test.each([
   [false, 400, openAi('Unknown parameter: store')],
   [false, 401, openAi('Unknown endpoint')],
   [false, 500, 'Broken'],
-])('whether an endpoint is missing is %j for status %j with %j', (isLacking, status, body) => {
-  expect(lacksEndpoint(readComplaint(body, status))).toBe(isLacking);
-});
+])(
+  'whether an endpoint counts as missing is %j for the status %j with %j',
+  (isLacking, status, body) => {
+    expect(lacksEndpoint(readComplaint(body, status))).toBe(isLacking);
+  },
+);

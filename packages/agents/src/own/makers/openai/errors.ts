@@ -27,7 +27,10 @@ export function readComplaint(body: unknown, status?: number): Complaint {
   };
 }
 
-/** The status in an error's code, because some servers send errors with status 200, or in a stream that has begun. */
+/**
+ * Returns the status in an error's code, because some servers send errors with status 200, or in a stream that has
+ * begun.
+ */
 const statusIn = (code: unknown): number | undefined =>
   typeof code === 'number' || (typeof code === 'string' && /^[45]\d\d$/.test(code))
     ? Number(code)
@@ -47,7 +50,7 @@ function messageText(message: unknown): string {
 interface ErrorKind {
   code: ModelErrorCode;
   isPassing?: boolean;
-  /** A sentence, or the beginning of a sentence that ends with the server's message. */
+  /** A sentence, or the beginning of a sentence whose end is the server's message. */
   sentence: string;
   /** Advice for the user. */
   advice?: string;
@@ -150,7 +153,7 @@ const other: Omit<ErrorKind, 'fits'> = {
   sentence: 'The model’s server rejected the request',
 };
 
-/** The error with the server's message. */
+/** Returns the error with the server's message. */
 export function errorOfComplaint(
   complaint: Complaint,
   options: { headers?: Headers | undefined; cause?: unknown } = {},
@@ -183,7 +186,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
 }
 
-/** Whether a server reports that the endpoint does not exist; not that the model does not exist. */
+/** Returns whether a server reports that the endpoint does not exist. A missing model does not count. */
 export function lacksEndpoint(complaint: Complaint): boolean {
   if (isUnknownModel(complaint)) return false;
   if ([404, 405, 501].includes(complaint.status ?? 0)) return true;
@@ -195,11 +198,11 @@ export function lacksEndpoint(complaint: Complaint): boolean {
   );
 }
 
-/** The server gave an error as the reason for the answer's end, without a message. */
+/** Returns the error for an answer that ended with an error as its reason, but without a message. */
 export const endedInError = (): ModelError =>
   new ModelError('MODEL_ERROR', 'The model’s server ended the answer with an error. Ask again.');
 
-/** The error for a stream that ended before its answer was complete. */
+/** Returns the error for a stream that ended before its answer was complete. */
 export const brokeOff = (cause?: unknown): ModelError =>
   new ModelError('CONNECTION_FAILED', 'The answer broke off before its end.', {
     isPassing: true,

@@ -19,7 +19,7 @@ test('a request’s JSON equals that of JSON.stringify, with and without cached 
   );
 });
 
-test('the JSON of an element is made only once', () => {
+test('the JSON of an element is computed only once', () => {
   let writings = 0;
   const element = { toJSON: () => (writings += 1) };
   expect([requestJson({ list: [element] }), requestJson({ list: [element, 2] })]).toEqual([

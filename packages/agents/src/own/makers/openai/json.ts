@@ -4,9 +4,9 @@ import { wellFormed } from '../../loop/sendable.ts';
 const written = new WeakMap<object, string>();
 
 /**
- * The JSON of a request, equal to that of `JSON.stringify`, but without lone surrogates. Elements of the lists in the
- * request's fields must never change: their JSON is cached, because each request of a conversation contains the earlier
- * ones.
+ * Returns the JSON of a request, equal to that of `JSON.stringify`, but without lone surrogates. Elements of the lists
+ * in the request's fields must never change: their JSON is cached, because each request of a conversation contains the
+ * earlier ones.
  */
 export function requestJson(request: object): string {
   const fields = Object.entries(request).flatMap(([name, value]: [string, unknown]) => {

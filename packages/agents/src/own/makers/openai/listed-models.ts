@@ -8,7 +8,7 @@ const name = z.string().optional().catch(undefined);
 const size = z.number().positive().optional().catch(undefined);
 
 /**
- * OpenAI sends only `id`; the other fields are sent by vLLM, OpenRouter, Groq, LM Studio, llama.cpp, and Ollama's own
+ * OpenAI sends only `id`. The other fields come from vLLM, OpenRouter, Groq, LM Studio, llama.cpp, and Ollama's own
  * list.
  */
 const ModelEntry = z.looseObject({
@@ -22,14 +22,16 @@ const ModelEntry = z.looseObject({
   context_length: size,
   context_window: size,
   max_context_length: size,
-  /** The request fields that the model supports; sent by OpenRouter. */
+  /** The request fields that the model supports. Only OpenRouter sends this list. */
   supported_parameters: z.array(z.unknown()).optional().catch(undefined),
   /** Mistral’s. */
   capabilities: z
     .looseObject({ function_calling: z.boolean().optional().catch(undefined) })
     .optional()
     .catch(undefined),
-  /** The context size with which llama.cpp's server was started, and with which the model was trained. */
+  /**
+   * The context size with which llama.cpp's server was started, and the context size with which the model was trained.
+   */
   meta: z.looseObject({ n_ctx: size, n_ctx_train: size }).nullish().catch(undefined),
 });
 
@@ -38,11 +40,11 @@ const List = z.looseObject({
   models: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** Names of models that cannot hold a conversation, which are most models in OpenAI's list. */
+/** Matches names of models that cannot be used for conversations. Most models in OpenAI's list are of this kind. */
 const speechless =
   /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|search|instruct|davinci|babbage|sora|computer-use/i;
 
-/** OpenAI's own models that can hold a conversation, newest first, because OpenAI's list has no order. */
+/** Returns OpenAI's own models that can be used for conversations, newest first, because OpenAI's list has no order. */
 export function readOwnModels(answer: unknown): ListedModel[] {
   const entries = entriesOf(answer)
     .map((entry) => ModelEntry.safeParse(entry).data)
@@ -51,7 +53,7 @@ export function readOwnModels(answer: unknown): ListedModel[] {
   return modelsOf(speaking.toSorted((a, b) => (b.created ?? 0) - (a.created ?? 0)));
 }
 
-/** The models in a response to `/models`. A server without models may send `data: null`. */
+/** Returns the models in a response to `/models`. A server without models may send `data: null`. */
 export function readModels(answer: unknown): ListedModel[] {
   return modelsOf(entriesOf(answer));
 }

@@ -163,7 +163,7 @@ export class OpenAiClient implements ModelClient {
     return translator.end(isMarked);
   }
 
-  /** Whether the error means that the server has only the other API. */
+  /** Returns whether the error means that the server has only the other API. */
   #isOfOther(api: OpenAiApi, error: unknown): boolean {
     const complaint = complaintIn(error);
     // Some servers answer every unknown address with their web page.
@@ -207,14 +207,14 @@ export class OpenAiClient implements ModelClient {
   }
 }
 
-/** The server's refusal; undefined if the server had begun its answer, or could not be reached. */
+/** Returns the server's refusal; undefined if the server had begun its answer, or could not be reached. */
 function refusalIn(error: unknown): Refusal | undefined {
   const complaint = complaintIn(error);
   if (complaint === undefined) return undefined;
   return { complaint, isUnknown: errorOfComplaint(complaint).code === 'MODEL_ERROR' };
 }
 
-/** The content of the server's error response; undefined if the error has no response. */
+/** Returns the content of the server's error response; undefined if the error has no response. */
 function complaintIn(error: unknown): Complaint | undefined {
   // The error came within a stream; the response itself had status 200.
   if (error instanceof ModelError && isRecord(error.details)) {
@@ -232,21 +232,21 @@ function complaintIn(error: unknown): Complaint | undefined {
 }
 
 /**
- * The error for a web page, from the causes of the SDK's error: the SDK treats every error of `fetch` as a failed
- * connection.
+ * Returns the error for a web page, from the causes of the SDK's error: the SDK treats every error of `fetch` as a
+ * failed connection.
  */
 const pageErrorIn = (error: unknown): PageError | undefined => {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].find((one) => one instanceof PageError);
 };
 
-/** Whether the connection failed; also true if our own time limit for a list of models was exceeded. */
+/** Returns whether the connection failed; also true if our own time limit for a list of models was exceeded. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof OpenAI.APIConnectionError ||
   error instanceof OpenAI.APIUserAbortError ||
   (error instanceof DOMException && error.name === 'TimeoutError');
 
-/** The code of the system for a failed connection. */
+/** Returns the code of the system for a failed connection. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

@@ -50,7 +50,7 @@ test.each([
   [chat, withoutOptions, 400, openAi('No', 'stream_options', 'invalid_value')],
   [responses, withoutReasoning, 400, openAi('No', 'reasoning.effort', 'unsupported_parameter')],
   [responses, withoutReasoning, 400, { error: 'unknown field "reasoning"' }],
-])('%j becomes %j after status %j with %j', (body, expected, status, said) => {
+])('the request %j becomes %j after the status %j with %j', (body, expected, status, said) => {
   expect(left(body, said, status)).toEqual(expected);
 });
 
@@ -60,11 +60,11 @@ test.each([
   [400, openAi('Unknown parameter', 'tools')],
   [400, openAi('Unsupported value', 'reasoning.effort', 'unsupported_value')],
   [500, openAi('No', 'store')],
-])('status %j with %j is not the refusal of a field', (status, said) => {
+])('the status %j with %j is not the refusal of a field', (status, said) => {
   expect(left(responses, said, status)).toBeUndefined();
 });
 
-test('if a server rejects the value of the effort, the field is not left out, because a person has chosen the value', () => {
+test('if a server rejects the value of the effort, the field is not left out, because a person has chosen that value', () => {
   const complaint = openAi('Unsupported value', 'reasoning_effort', 'unsupported_value');
   expect(left(chat, complaint)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../base/parse-line.ts';
 import type { Complaint } from '../../loop/complaints.ts';
 
-/** Fields that a request can omit; a field inside another one comes first. */
+/** Fields that a request can omit. A field that is inside another field comes before that field. */
 const optional = [
   'stream_options',
   'include',
@@ -14,7 +14,7 @@ const optional = [
 ] as const;
 type Field = (typeof optional)[number];
 
-/** The fields that a server has refused because it does not know them, for each model. */
+/** For each model, the fields that the server has refused as unknown. */
 export class RefusedFields {
   readonly #byModel = new Map<string, Set<Field>>();
 
@@ -45,7 +45,8 @@ const isIn = (body: object, field: Field): boolean => {
 };
 
 /**
- * Whether a person has chosen a field's value, as for the effort. The values of all other fields are chosen by Liminal.
+ * Returns whether a person has chosen a field's value, for example the effort. Liminal chooses the values of all other
+ * fields.
  */
 const isChosen = (body: object, field: Field): boolean =>
   field === 'reasoning_effort' ||
@@ -77,6 +78,6 @@ function isAbout({ param, words, body }: Complaint, field: Field): boolean {
   return isQuoted || (field.includes('_') && new RegExp(String.raw`\b${name}\b`).test(text));
 }
 
-/** The part of `text` after the prefix `start`; empty if `text` does not begin with `start`. */
+/** Returns the part of `text` after the prefix `start`; empty if `text` does not begin with `start`. */
 const after = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : '';

@@ -2,14 +2,14 @@ import { OpenAI } from 'openai';
 import { modelFetch } from '../../loop/model-fetch.ts';
 import { longestTimer } from '../../loop/fetch-without-timeout.ts';
 
-/** A placeholder, because the SDK requires a key; it is never sent. */
+/** A placeholder, because the SDK requires a key. The placeholder is never sent. */
 const noKey = 'none';
 
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 
 /**
  * OpenAI's SDK without its defaults. The client makes one attempt, waits without a limit, and logs nothing. The client
- * reads no environment variables, because it could send one server's key to another server.
+ * reads no environment variables, because a key from the environment could be sent to the wrong server.
  */
 export class OpenAiSdk extends OpenAI {
   /** @param more - Headers for every request; they replace the SDK's own headers of the same name. */

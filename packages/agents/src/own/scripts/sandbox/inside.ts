@@ -11,15 +11,15 @@ export interface Thrown {
   /** The error's name, for example `TypeError`; undefined if the value is not an Error. */
   name?: string;
   message: string;
-  /** The stack in the form of QuickJS: only the places, one per line. */
+  /** The stack in the form of QuickJS: only the code positions, one per line. */
   stack?: string;
-  /** The thrown value, as JSON, if it is not an Error. */
+  /** The thrown value as JSON, if the value is not an Error. */
   value?: string;
 }
 
 /** A message from the sandbox to the host, as JSON. Each of the last three types ends the script. */
 export type SandboxMessage =
-  /** Begins a call, whose input is JSON; the host answers it with `settle`. */
+  /** Begins a call. The input is JSON. The host answers the call with `settle`. */
   | { type: 'call'; id: number; name: string; input: string }
   | { type: 'print'; text: string }
   | { type: 'too_many_calls' }
@@ -48,7 +48,7 @@ export interface Allowed {
 }
 
 interface Values {
-  /** The value as JSON. Returns the value as JSON. Throws a TypeError that names the part that JSON cannot express. */
+  /** Returns the value as JSON. Throws a TypeError that names the part that JSON cannot express. */
   toJson: (value: unknown, what: string) => string;
   /** Returns the value as text for people. */
   show: (value: unknown) => string;
@@ -61,7 +61,7 @@ export function makeValues(): Values {
   const AnyError = Error;
   const WrongType = TypeError;
 
-  /** The name of the value's constructor, for example `Object`, `Array`, `Map`. */
+  /** Returns the name of the value's constructor, for example `Object`, `Array`, `Map`. */
   const kindOf = (value: object) => Object.prototype.toString.call(value).slice(8, -1);
   const fieldsOf = ({ name, message }: Error) => ({ name, message });
 
@@ -145,7 +145,9 @@ export function makeTools(
     input: string;
     resolve: (output: string) => void;
     reject: (error: Error) => void;
-    /** The Error is created when the script makes the call, so that its stack contains the place of the call. */
+    /**
+     * The Error is created when the script makes the call, so that its stack contains the code position of the call.
+     */
     failure: Error;
   }
   const open = create(null) as Record<number, PendingCall>;

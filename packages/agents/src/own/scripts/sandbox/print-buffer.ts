@@ -1,6 +1,6 @@
 /**
- * A text that one thread writes and another thread reads, even if the writing thread was ended. The part of the text
- * that does not fit is dropped.
+ * A text that one thread writes and another thread reads, even if the writing thread was ended. If the text is too long
+ * for the memory, its end is dropped.
  */
 export class PrintBuffer {
   readonly #length: Int32Array;
@@ -17,7 +17,7 @@ export class PrintBuffer {
     this.#text = Buffer.from(this.memory, 4);
   }
 
-  /** Adds text; returns whether the whole text fitted. */
+  /** Adds text. Returns whether there was enough memory for the whole text. */
   add(text: string): boolean {
     const at = 2 * Atomics.load(this.#length, 0);
     const written = this.#text.write(text, at, 'utf16le');

@@ -48,7 +48,7 @@ export interface SandboxOptions {
   onCall(id: number, name: string, input: string): void;
   /** Called when the script cannot continue before a call is answered. */
   onWait(answers: number): void;
-  /** Called once. After this call, the sandbox must not be used. */
+  /** Called once, when the script ends. After this call, the sandbox must not be used. */
   onEnd(ending: ScriptEnd): void;
 }
 
@@ -177,7 +177,7 @@ export class Sandbox {
     const { name, message } = thrown;
     if (!this.#hasBegun && name === 'SyntaxError') return syntaxErrorOf(thrown, limits);
     const isOutOfMemory = name === 'InternalError' && message === 'out of memory';
-    // If QuickJS has no memory for an error, it throws null.
+    // If QuickJS has no memory for an error, QuickJS throws null.
     const isMeant = name === undefined && message === 'null' && this.#hasGrown();
     const error = thrownError(thrown, limits);
     return isOutOfMemory || isMeant ? { ...error, ...noMemory(limits) } : error;
@@ -204,13 +204,13 @@ export class Sandbox {
     if (error !== undefined && !this.#mustStop()) this.#fail(noMemory(this.#options.limits));
   }
 
-  /** Whether the script has ended, or has used up its time. */
+  /** Returns whether the script has ended, or has used up its time. */
   #mustStop(): boolean {
     if (!this.#hasEnded && cpuMs() > this.#until) this.#fail(tooSlow(this.#options.limits));
     return this.#hasEnded;
   }
 
-  /** Whether the script's memory has once reached about its limit. */
+  /** Returns whether the script's memory has at any time nearly reached its limit. */
   #hasGrown(): boolean {
     const { byteLength } = this.#memory.buffer;
     const atFirst = pages.first * pageBytes;
@@ -228,7 +228,7 @@ export class Sandbox {
   }
 }
 
-/** The CPU time used by this thread, in ms. */
+/** Returns the CPU time used by this thread, in ms. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

@@ -10,9 +10,9 @@ interface CommandEnvironment {
 }
 
 /**
- * The environment of a command. The environment keeps git from using a folder as a bare repository just because the
- * folder has files with the right names: file tools can create such files, including a `config` that names programs for
- * git to start.
+ * Returns the environment of a command. The environment keeps git from using a folder as a bare repository just because
+ * the folder has files with the right names: file tools can create such files, including a `config` with programs that
+ * git then starts.
  */
 export function commandEnvironment({
   hidden,
@@ -31,8 +31,8 @@ export function commandEnvironment({
 }
 
 /**
- * Variables that add these settings for git, after the settings that the environment already adds. They override every
- * file.
+ * Variables that add these settings for git, after the settings that the environment already adds. These settings
+ * override every file.
  */
 function gitSettings(
   inherited: NodeJS.ProcessEnv,

@@ -177,7 +177,7 @@ describe('a command', () => {
     'printf -v PATH /evil; git status',
     "printf '-vPATH' /evil; git status",
     '"cd" sub; git status',
-  ])('with a part that changes the meaning of others is not split: %s', (command) => {
+  ])('with a part that changes the meaning of other parts is not split: %s', (command) => {
     expect(rulesOf(command)).toEqual([`exact:${command}`]);
   });
 
@@ -265,7 +265,7 @@ test('a command of several parts is allowed if and only if each part is allowed'
   );
 });
 
-test('every text needs a permission, and only rules for that text grant the permission', () => {
+test('every command text needs a permission, and only rules for that text grant the permission', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (command) => {
       const needed = commandPermissions(command);

@@ -28,13 +28,13 @@ export function commandPermissions(
   return pipelines?.flatMap((one) => pipelinePermissions(one, isPrivate)) ?? [exactly(command)];
 }
 
-/** Whether a command only reads a repository and filters the output. */
+/** Returns whether a command only reads a repository and filters the output. */
 export function onlyReads(command: string): boolean {
   const parts = splitCommand(command)?.flatMap((one) => one.parts) ?? [];
   return parts.length > 0 && parts.every((part) => reads(part) || isFilter(part));
 }
 
-/** Whether a rule for a beginning could allow a part of the command. */
+/** Returns whether a rule for a beginning could allow a part of the command. */
 export function hasReading(command: string): boolean {
   return splitCommand(command)?.some((one) => one.parts.some(reads)) ?? false;
 }
@@ -59,8 +59,8 @@ interface Pipeline {
 }
 
 /**
- * Programs that print their input, or parts of it. None of these programs has an option that writes a file or starts
- * another program.
+ * Programs that print their input, or parts of their input. None of these programs has an option that writes a file or
+ * starts another program.
  */
 const filters = new Set(['cat', 'cut', 'grep', 'head', 'nl', 'tail', 'tr', 'wc']);
 
@@ -73,8 +73,9 @@ function exactly(command: string): Permission {
 }
 
 /**
- * What `sh` or `xargs rm` does depends on its input. So, of programs that read another program's output, only filters
- * can be allowed by their own rule.
+ * Returns the permissions that a pipeline needs: one for each program if all programs after the first are filters,
+ * otherwise one for exactly this pipeline. What `sh` or `xargs rm` does depends on its input, so only filters get a
+ * permission of their own.
  */
 function pipelinePermissions(
   { source, parts }: Pipeline,
@@ -86,7 +87,7 @@ function pipelinePermissions(
 
 const isFilter = ({ words }: SimpleCommand): boolean => filters.has(words[0]?.text ?? '');
 
-/** The beginning that a rule can name; undefined if the part is not read-only. */
+/** Returns the beginning that a rule can name; undefined if the part is not read-only. */
 function beginningOf({ words }: SimpleCommand): string | undefined {
   const areBare = words.slice(0, 2).every((word) => word.isBare);
   return areBare ? readOnlyBeginning(words.map(({ text }) => text)) : undefined;
@@ -107,7 +108,7 @@ function partPermission(
   const legacyRules = isBare ? [`command:${texts.join(' ')}`] : [];
   const beginning = beginningOf(part);
   if (beginning === undefined) return { ...exact, also: [...legacyRules, 'tool:bash'] };
-  // `exact.rule` is left out, because for a command of only two words it equals the rule for the beginning.
+  // `exact.rule` is left out, because, for a command of only two words, this rule equals the rule for the beginning.
   if (isPrivate(texts)) return { ...exact, also: ['tool:bash'] };
   return {
     always: `read-only ${beginning} commands`,
@@ -120,7 +121,7 @@ function partPermission(
 const token =
   /(?<bare>[A-Za-z0-9_./:@%+,=-]+)|'(?<single>[^'\p{Cc}]*)'|"(?<double>[^"$`\\!\p{Cc}]*)"|(?<space> +)|(?<joint>&&|\|\||;|\|)/uy;
 
-/** The pipelines of a command; undefined if the command has syntax that is not understood here. */
+/** Returns the pipelines of a command; undefined if the command has syntax that is not understood here. */
 function splitCommand(command: string): Pipeline[] | undefined {
   const pipelines: Pipeline[] = [];
   let [pipelineStart, partStart, at] = [0, 0, 0];
@@ -158,7 +159,7 @@ function splitCommand(command: string): Pipeline[] | undefined {
   return pipelines.every((one) => one.parts.every(isPlainProgram)) ? pipelines : undefined;
 }
 
-/** Whether a part is a program with arguments, and the program is called by its plain name. */
+/** Returns whether a part is a program with arguments, and the program is called by its plain name. */
 function isPlainProgram({ words }: SimpleCommand): boolean {
   const [program, first] = words;
   if (program === undefined || program.text.includes('=')) return false;

@@ -3,8 +3,9 @@ import { basename, resolve } from 'node:path';
 import { contains, type HiddenFolders } from '../../../base/hidden-folders.ts';
 
 /**
- * Whether a command may show files of a hidden folder, judged by its words. If the hidden folder is in the project,
- * that is true of every command; otherwise it is true of a command that names the folder, directly or through a link.
+ * Judges by a command's words whether the command may show files of a hidden folder. If the hidden folder is in the
+ * project, every command may show its files. Otherwise only a command that names the folder, directly or through a
+ * link, may do so.
  */
 export function mayShowHidden(
   words: readonly string[],
@@ -25,8 +26,8 @@ export function mayShowHidden(
 }
 
 /**
- * Whether a command names a file outside of the project through a link in the project; `git diff` outside of a
- * repository would compare such files.
+ * Returns whether one of a command's words leads, through a link in the project, to a file outside of the project.
+ * Outside of a repository, `git diff` would compare such files.
  */
 export function leadsOut(words: readonly string[], projectDir: string): boolean {
   const root = realPath(projectDir);
@@ -34,7 +35,7 @@ export function leadsOut(words: readonly string[], projectDir: string): boolean 
   return paths.some((word) => !contains(root, realPath(resolve(root, word))));
 }
 
-/** The real path of a file; the given path if the file does not exist. */
+/** Returns the real path of a file; the given path if the file does not exist. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);

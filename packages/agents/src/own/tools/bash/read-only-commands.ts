@@ -15,7 +15,7 @@ interface Reading {
   takesNumber?: boolean;
   /** The full names of options with two dashes; each option may have a value after `=`. */
   names: ReadonlySet<string>;
-  /** Whether words without a dash are forbidden, because they would create something. */
+  /** Whether words without a dash are forbidden, because such words would create something. */
   isWithoutWords?: boolean;
 }
 
@@ -135,7 +135,7 @@ export function readOnlyBeginning(words: readonly string[]): string | undefined 
   const [program = '', second = '', ...rest] = words;
   const reading = entry(entry(programs, program) ?? {}, second);
   if (reading === undefined) return undefined;
-  // Each word that begins with a dash must be a known option, at any place. So the check need not know whether the
+  // Each word that begins with a dash must be a known option, at any position. So the check need not know whether the
   // program reads a word with a dash as the value of the previous option, or whether a `--` ends the options or is a
   // value.
   const onlyReads = rest.every((word) =>

@@ -1,5 +1,5 @@
 /**
- * Whether a read-only git command may start a program that the repository's own configuration names. Inspects the
+ * Finds out whether a read-only git command may start a program from the repository's own configuration. Inspects the
  * repository with git commands that start no programs: `config --list`, `rev-parse`, `ls-files`. Programs in the
  * configuration of the user and of the system are accepted, because a person has chosen them.
  */
@@ -13,13 +13,17 @@ import { commandEnvironment } from './command-environment.ts';
 const execute = promisify(execFile);
 
 /**
- * The limits for inspecting one repository. A repository that exceeds the limits counts as one that starts programs.
+ * The limits for inspecting one repository. A repository that exceeds the limits is treated as a repository that starts
+ * programs.
  */
 const bounds = { timeout: 5_000, maxBuffer: 64 * 1024 * 1024 };
 /** The most repositories that are inspected: a repository with all its submodules. */
 const maxRepositories = 500;
 
-/** The ends of settings that name a program: `filter.x.clean`, `diff.x.textconv`, `merge.x.driver`. */
+/**
+ * The last parts of the names of settings whose value is a program: `filter.x.clean`, `diff.x.textconv`,
+ * `merge.x.driver`.
+ */
 const namesProgram = /(?:command|cmd|program|textconv|clean|smudge|process|driver|external|hook)$/;
 
 /**
@@ -88,14 +92,20 @@ class RepositoryInspector {
     return this.#inSubmodules(top);
   }
 
-  /** Whether git may run the only hook of read-only commands, which runs after the index was refreshed. */
+  /**
+   * Returns whether git may run the only hook that read-only commands run. This hook runs after the index was
+   * refreshed.
+   */
   async #runsHook(folder: string): Promise<boolean> {
     const asked = ['rev-parse', '--path-format=absolute', '--git-path', 'hooks'];
     const [hooks = ''] = lines(await this.#git(folder, asked, this.#hooksEnv));
     return this.#isEditable(hooks) || existsSync(join(hooks, 'post-index-change'));
   }
 
-  /** Git reads submodules with separate commands, to which the settings in the environment do not apply. */
+  /**
+   * Returns whether git may start a program of a submodule. Git runs separate commands for submodules. The settings in
+   * the environment do not apply to these commands.
+   */
   async #inSubmodules(top: string): Promise<boolean> {
     const staged = await this.#git(top, ['ls-files', '-s', '-z']);
     const submodules = staged.split('\0').filter((entry) => entry.startsWith('160000 '));
@@ -106,7 +116,10 @@ class RepositoryInspector {
     return false;
   }
 
-  /** Whether file tools can change or create the file: the file is in the project, but not in `.git`. */
+  /**
+   * Returns whether file tools can change or create the file: that is, whether the file is in the project, but not in
+   * `.git`.
+   */
   #isEditable(path: string): boolean {
     const real = existsSync(path)
       ? realpathSync.native(path)
@@ -129,7 +142,10 @@ class RepositoryInspector {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** The names of the settings in the repository's own files, and in the files that those include. */
+/**
+ * Returns the names of the settings in the repository's own files, and in the files that the repository's files
+ * include.
+ */
 function ownNames(listed: string): string[] {
   const parts = listed.split('\0');
   return parts.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(parts[at - 1] ?? ''));

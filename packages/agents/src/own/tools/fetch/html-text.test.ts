@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { htmlText } from './html-text.ts';
 
-test('a page becomes its text', () => {
+test('a page is converted to its text', () => {
   const page = `<!doctype html><html><head><title>A &amp; B</title><style>p { }</style></head><body>
     <script>if (a < b) alert("<p>no</p>")</script>
     <h2>Head  line</h2><p>One <b>bold</b>
@@ -61,7 +61,7 @@ test('deeply nested markup takes little time', () => {
   expect(cpuMsOf(() => htmlText('<div>x'.repeat(500_000)))).toBeLessThan(5_000);
 });
 
-test('of a page with more text than a model gets, only the beginning is returned', () => {
+test('if a page has more text than a model gets, only the beginning is returned', () => {
   const page = htmlText(`<title>${'t'.repeat(5_000)}</title>${'<p>word'.repeat(500_000)}`);
   expect(page.isCut).toBe(true);
   expect(page.text.length).toBeGreaterThan(500_000);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isPublicAddress } from './public-address.ts';
 
 test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700::1', '2a00:1450::1', '::ffff:8.8.8.8'])(
-  '%s is public',
+  'the address %s is public',
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },
@@ -45,6 +45,6 @@ test.each([
   '4000::1',
   '',
   'example.com',
-])('“%s” is not public', (address) => {
+])('the address “%s” is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });

@@ -4,7 +4,9 @@ import ipaddr from 'ipaddr.js';
 /** The ranges of IPv6 addresses that are assigned for the internet. */
 const global6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an IP address is on the public internet, and not this machine, in its network, or a special address. */
+/**
+ * Returns whether an IP address is on the public internet, and not this machine, in its network, or a special address.
+ */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // `process` converts an IPv4 address that is written as IPv6 to IPv4.

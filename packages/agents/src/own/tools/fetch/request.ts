@@ -30,7 +30,7 @@ export interface FetchResponse {
 /** The largest response, in bytes, unpacked. */
 const maxBytes = 5 * 1024 * 1024;
 
-/** Parses a URL, which may be relative to a page. Throws ToolError for a URL that may not be requested. */
+/** Parses a URL. The URL may be relative to a page. Throws ToolError for a URL that may not be requested. */
 export function webAddress(text: string, page?: URL): URL {
   const url = URL.parse(text, page?.href);
   if (url === null)
@@ -89,13 +89,17 @@ async function checkedAddress(
   return addresses[0];
 }
 
-/** Whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`). */
+/**
+ * Returns whether names of this form exist only in private networks (RFC 6761, RFC 6762, RFC 8375, and ICANN's
+ * `internal`).
+ */
 const isOfNetwork = (host: string): boolean =>
   !host.includes('.') || /\.(local|internal|intranet|private|corp|home|lan|home\.arpa)$/.test(host);
 
 /**
- * Does the check of `checkedAddress` before a request to a proxy, which resolves the name itself. If all connections
- * need the proxy, most names cannot be resolved here; if a name can be resolved, all of its addresses must be public.
+ * Does the check of `checkedAddress` before a request to a proxy, which resolves the host's name itself. If all
+ * connections need the proxy, Liminal cannot resolve most names. If it can resolve the name, all addresses of the name
+ * must be public.
  */
 async function checkForProxy(
   { hostname, host }: URL,

@@ -10,7 +10,7 @@ export class NumberedLines {
   #count = 0;
   #shown: string[] = [];
   #length = 0;
-  /** The beginning of the line that is being read; the line's length; whether a line is being read. */
+  /** The state of the line that is being read: its beginning, its length, and whether a line is being read at all. */
   #line = '';
   #lineLength = 0;
   #isOpen = false;

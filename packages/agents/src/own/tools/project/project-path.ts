@@ -17,9 +17,12 @@ export interface ProjectPlace {
   asked: string;
   /** The path after all links were resolved. It may not exist. */
   real: string;
-  /** The real path of the session's folder that contains the place: the project folder or an additional folder. */
+  /**
+   * The real path of the session's folder that contains this file or folder: the project folder or an additional
+   * folder.
+   */
   root: string;
-  /** The path relative to `root`, with slashes; empty for `root` itself. */
+  /** The path relative to `root`, with slashes; '' for `root` itself. */
   name: string;
   /** The path for people and models: relative if it is in the project folder, absolute in other folders. */
   shown: string;
@@ -30,7 +33,7 @@ export interface ProjectPlace {
 /** The longest path (bytes), as on Linux. */
 const maxPathBytes = 4_096;
 
-/** Whether open folders can be accessed through their descriptor: `/proc` exists and has this process. */
+/** Whether open folders can be accessed through their descriptor: `/proc` exists and contains this process. */
 const hasDescriptorPaths =
   process.platform === 'linux' &&
   existsSync('/proc/self/fd') &&
@@ -46,7 +49,7 @@ export interface Folders {
 
 /**
  * Resolves a path. Throws ToolError if the path leads out of the session's folders, or into a hidden folder. This
- * function only checks: use `openFile` and `openFolder` to access the place safely.
+ * function only checks: use `openFile` and `openFolder` to access the file or folder safely.
  */
 export function findPlace(
   { projectDir, additionalDirectories = [] }: Folders,
@@ -66,7 +69,7 @@ export function findPlace(
   // An absolute path may contain a link to the project folder instead of its real path.
   const real = realPathOf(resolve(project, asked), asked);
   const holds = (folder: string): boolean => !isOutside(relative(folder, real));
-  // An additional folder that has been replaced by a link does not count any more.
+  // If a link has replaced an additional folder, the folder is not accessible any more.
   const root = [project, ...additionalDirectories.filter(isReal)].find(holds);
   if (root === undefined) throw leadsOut(asked, additionalDirectories);
   if (hidden.hides(real)) throw isHidden(shortened(asked));
@@ -84,7 +87,7 @@ export function findPlace(
 const isOutside = (name: string): boolean =>
   name === '..' || name.startsWith('../') || isAbsolute(name);
 
-/** The path, for people and models, of another file in the same folder of the session. */
+/** Returns the path, for people and models, of another file in the same folder of the session. */
 export const shownIn = (place: ProjectPlace, name: string): string =>
   place.shown === place.name ? name : join(place.root, name);
 
@@ -122,7 +125,7 @@ function realPathOf(path: string, asked: string): string {
   }
 }
 
-/** Rejects a place from which git runs programs, because a model that writes there could run any program. */
+/** Rejects a path from which git runs programs, because a model that writes there could run any program. */
 export function refuseGit({ asked, name }: ProjectPlace): void {
   // Some file systems treat different forms of a letter as equal, or ignore invisible characters.
   const plain = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
@@ -131,7 +134,9 @@ export function refuseGit({ asked, name }: ProjectPlace): void {
   }
 }
 
-/** A folder of the project that is held open: it stays the same folder, even if its path later leads elsewhere. */
+/**
+ * An open folder of the project. The object refers to the same folder even if the folder's path later leads elsewhere.
+ */
 export class OpenFolder {
   readonly real: string;
   readonly hidden: HiddenFolders;
@@ -152,14 +157,14 @@ export class OpenFolder {
     return this.#byNumber ? `/proc/${process.pid}/fd/${this.#handle.fd}` : this.real;
   }
 
-  /** The path of an entry of the folder; the entry may itself be a link. */
+  /** Returns the path of an entry of the folder; the entry may itself be a link. */
   at(name: string): string {
     return join(this.path, name);
   }
 
   /**
-   * Throws unless the folder is still at the path where it was found. If the check succeeds, files that were opened in
-   * the folder before the check are the right files.
+   * Throws unless the path at which the folder was found still leads to the folder. If the check succeeds, files that
+   * were opened in the folder before the check are the right files.
    */
   async check(asked: string): Promise<void> {
     const look = this.#byNumber ? readlink(this.path) : realpath(this.real);
@@ -235,7 +240,7 @@ async function makeOne(path: string, asked: string): Promise<void> {
   }
 }
 
-/** Opens the parent folder of a place; the caller must close it. */
+/** Opens the parent folder of a file or folder; the caller must close it. */
 export async function openParent(
   place: ProjectPlace,
   options: { make?: boolean; byNumber?: boolean } = {},
@@ -289,7 +294,7 @@ export async function openIn(folder: OpenFolder, name: string, asked: string): P
 export function refuseOthers(found: Stats, asked: string): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw new ToolError(`“${asked}” is a folder, not a file.`);
-  // The links of the path were resolved before, so this link was created since then.
+  // The links of the path were resolved before, so this link was created after that.
   if (found.isSymbolicLink()) throw changed(asked);
   throw new ToolError(`“${asked}” is not a file, but a pipe, a socket or a device.`);
 }

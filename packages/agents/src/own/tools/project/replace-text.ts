@@ -54,7 +54,7 @@ function linesBetween(parts: readonly string[], between: string): number[] {
   return lines;
 }
 
-/** A hint for the model about the difference between the wanted text and the file's text. */
+/** Returns a hint for the model about the difference between the wanted text and the file's text. */
 function hint(text: string, wanted: string): string {
   const unified = (part: string): string => part.replace(/\r\n?/g, '\n');
   if (unified(text).includes(unified(wanted))) {

@@ -21,7 +21,7 @@ test.each([
   ['of a repeated line', 'a\na\na\n', 'a\na\n'],
   ['that empties a file', 'a\n', ''],
   ['that fills a file', '', 'a\n'],
-])('a change %s of a small file shows all of it', (_where, before, after) => {
+])('a change %s of a small file is shown with the whole file', (_where, before, after) => {
   expect(shownChange('/p/a', before, after)).toEqual({
     path: '/p/a',
     oldText: before,
@@ -31,6 +31,6 @@ test.each([
   });
 });
 
-test('a new file has no old text', () => {
+test('the change that creates a file has no old text', () => {
   expect(shownChange('/p/a', undefined, 'x')).toEqual({ path: '/p/a', newText: 'x' });
 });

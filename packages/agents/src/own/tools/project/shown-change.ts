@@ -4,7 +4,7 @@ import type { FileDiff } from '@liminal/protocol';
 const around = 3;
 
 /**
- * The changed part of a file, in whole lines, with a few lines before and after it.
+ * Returns the changed part of a file, in whole lines, with a few lines before and after the change.
  * @param path - The file's real path.
  * @param oldText - Undefined for a new file, which is shown completely.
  */
@@ -22,5 +22,5 @@ export function shownChange(path: string, oldText: string | undefined, newText: 
   return { path, oldText: part(before), newText: part(after), oldLine: line, newLine: line };
 }
 
-/** The lines of a text, each with its line end. */
+/** Returns the lines of a text, each with its line end. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

@@ -23,7 +23,7 @@ export const maxTextBytes = 16 * 1024 * 1024;
 
 /** A text file with its text and state when it was read. */
 export interface FoundText {
-  /** The text begins with the byte order mark, if the file has one. */
+  /** The text, including the byte order mark if the file begins with one. */
   text: string;
   /** The state of the file on the disk; undefined if the file is only in a client. */
   stat: Stats | undefined;
@@ -40,7 +40,10 @@ export async function readText(
   return (await unsavedText(place, files)) ?? savedText(place);
 }
 
-/** Returns the text that a client has for a file, if the text differs from the disk. Rejects as `readText` does. */
+/**
+ * Returns the text that a client has for a file, if the text differs from the text on the disk. Rejects as `readText`
+ * does.
+ */
 export async function unsavedText(
   place: ProjectPlace,
   files: ClientFiles | undefined,
@@ -55,7 +58,7 @@ export async function unsavedText(
 
 /**
  * Compares a client's text with the text on the disk. Ignores the byte order mark and line ends, because editors change
- * them.
+ * both.
  */
 function isSameText(text: string, saved: string): boolean {
   const plain = (one: string): string => one.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
@@ -94,10 +97,10 @@ const tooLarge = (asked: string): ToolError =>
   new ToolError(`“${asked}” is larger than ${maxTextBytes / 1024 / 1024} MiB.`);
 
 /**
- * Replaces a file's text. If a client offers to write files, the client writes it; otherwise the file on the disk is
- * replaced atomically, so that a reader gets either the old or the new text. The file's mode does not change.
+ * Replaces a file's text. If a client offers to write files, the client writes the file; otherwise the file on the disk
+ * is replaced atomically, so that a reader gets either the old or the new text. The file's mode does not change.
  * @param found - The file from which the new text was made; undefined if the file did not exist. Rejects with ToolError
- *   if the file has changed since then.
+ * if the file has changed since then.
  */
 export async function putText(
   place: ProjectPlace,

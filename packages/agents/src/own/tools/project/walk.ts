@@ -38,7 +38,7 @@ const maxEntries = 20_000;
 export async function* walk(start: ProjectPlace, options: WalkOptions): AsyncGenerator<WalkEntry> {
   let rules = new IgnoreRules();
   const parts = start.name.split('/').filter((part) => part !== '');
-  // The rules of all parent folders apply, too.
+  // The ignore rules of all parent folders also apply.
   for (const [at] of parts.entries()) {
     const above = { ...start, name: parts.slice(0, at).join('/') };
     const folder = await openFolder(above);
@@ -134,5 +134,5 @@ async function readRules(rules: IgnoreRules, folder: OpenFolder, name: string): 
   }
 }
 
-/** The path of a folder as IgnoreRules needs it. */
+/** Returns the path of a folder in the form that IgnoreRules needs. */
 const rulesKey = (name: string): string => (name === '' ? '' : `${name}/`);

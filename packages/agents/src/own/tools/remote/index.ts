@@ -1,6 +1,6 @@
 /**
- * Tools whose calls run in workers. Gets tools, and a queue of tasks. Makes, for the server, tools with the same names,
- * whose calls go to workers through the queue; and, for a worker, the loop that runs such calls.
+ * Tools whose calls run in workers. For the server, makes tools with the same names from the given tools; the new tools
+ * send their calls to workers through a queue of tasks. For a worker, makes the loop that runs such calls.
  */
 export { remoteTools } from './remote-tools.ts';
 export { serveTools } from './serve-tools.ts';

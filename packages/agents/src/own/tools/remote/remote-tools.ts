@@ -34,7 +34,7 @@ const lost = () =>
 const unanswered = () =>
   new ToolError('This was stopped, but the worker has not confirmed that it has ended.');
 
-/** One call, on the server's side. */
+/** One call, as the server sees it. */
 class RemoteCall {
   readonly #queue: ToolQueue;
   readonly #timeouts: RemoteTimeouts;
@@ -127,7 +127,7 @@ class RemoteCall {
     this.#wait(this.#timeouts.stopMs, () => this.#fail(unanswered()));
   }
 
-  /** Ends the call with an error. If a worker has the call, cancels it there. */
+  /** Ends the call with an error. If a worker has the call, cancels the call there. */
   #fail(error: unknown): void {
     this.#trySend({ type: 'cancel' });
     this.#failed.reject(error);

@@ -40,7 +40,7 @@ export async function serveTools(
 /** The number of attempts to send a result again, and the delay between the attempts (ms). */
 const retries = { times: 20, everyMs: 500 };
 
-/** One call, on the worker's side. */
+/** One call, as the worker sees it. */
 class ServedCall {
   readonly #task: ToolTask;
   readonly #tools: readonly Tool[];

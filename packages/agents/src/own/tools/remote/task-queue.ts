@@ -11,7 +11,7 @@ export type QueueSide = 'asker' | 'worker';
 export interface ToolQueue {
   offer(body: string): Promise<string>;
   take(worker: string, signal: AbortSignal): AsyncIterable<ToolTask>;
-  /** The state of the task: a worker has taken it, it waits for a worker, or there are no workers. */
+  /** Returns the state of the task: a worker has taken it, it waits for a worker, or there are no workers. */
   stateOf(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
   sendMessage(taskId: string, from: QueueSide, message: string): Promise<void>;
   follow(taskId: string, from: QueueSide, signal: AbortSignal): AsyncIterable<string>;
@@ -22,9 +22,9 @@ export interface ToolQueue {
 export interface RemoteTimeouts {
   /** The time after which the server checks whether there are workers. */
   takenMs: number;
-  /** The interval between two `alive` messages of a side. */
+  /** The interval between two `alive` messages of the server or the worker. */
   aliveMs: number;
-  /** After this time without a message, the other side counts as lost. */
+  /** The time without a message after which the server treats the worker as lost, or the worker the server. */
   silentMs: number;
   /** The time in which a worker must end a cancelled call. */
   stopMs: number;

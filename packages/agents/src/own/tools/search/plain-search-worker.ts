@@ -38,7 +38,7 @@ async function* places({ place, isFile, glob }: Query): AsyncGenerator<ProjectPl
   const all = { depth: Number.POSITIVE_INFINITY, hidden: false, ignored: true };
   for await (const { name, kind, isIgnored } of walk(place, all)) {
     if (kind !== 'file') continue;
-    // A glob that names a file has precedence over .gitignore, as in ripgrep.
+    // A glob that matches a file has precedence over .gitignore, as in ripgrep.
     const isWanted = glob === undefined ? !isIgnored : matches(glob, relative(place.name, name));
     if (isWanted) yield { ...place, asked: name, real: join(place.root, name), name };
   }

@@ -23,7 +23,7 @@ export interface FoundLine {
   /** The line's number, from 1; undefined for a line that is too long to read. */
   line: number | undefined;
   isMatch: boolean;
-  /** The line without its line end; of a long line, only the beginning. */
+  /** The line without its line end. If the line is long, only its beginning. */
   text: string;
 }
 

@@ -14,14 +14,15 @@ import { openFile, openFolder, type OpenFile } from '../project/project-path.ts'
 import { ToolError } from '../tool-error.ts';
 import { maxFileBytes, maxLineBytes, type FoundLine, type Query } from './query.ts';
 
-/** The longest record of ripgrep that is read completely, in bytes. */
+/** The longest record in ripgrep's output that is read completely, in bytes. */
 const maxRecordBytes = 1024 * 1024;
 /** The most characters of ripgrep's error output that are kept. */
 const maxErrorOutput = 2_000;
 
 /**
- * The path of ripgrep: from `@vscode/ripgrep`, which has it in npm packages, one for each platform, and downloads
- * nothing when it is installed; otherwise the user's own ripgrep. Undefined if there is no ripgrep.
+ * Returns the path of ripgrep: the ripgrep of `@vscode/ripgrep`, or else the user's own ripgrep; undefined if there is
+ * no ripgrep. `@vscode/ripgrep` has ripgrep in npm packages, one for each platform, and downloads nothing during the
+ * installation.
  * @param loadDependency - For tests: returns the dependency's path.
  */
 export async function findRipgrep(
@@ -120,7 +121,7 @@ class OneFile {
 interface RipgrepRecord {
   path: string;
   isMatch: boolean;
-  /** The place and bytes of the line; absent if the record was too long. */
+  /** The position and bytes of the line; absent if the record was too long. */
   at?: { line: number; offset: number; bytes: Buffer };
 }
 
@@ -152,7 +153,7 @@ async function* runRipgrep(
 ): AsyncGenerator<RipgrepRecord> {
   const child = spawn(program, [...args], {
     cwd,
-    // The process mark makes sure that ripgrep ends with the server.
+    // The process mark makes sure that ripgrep ends when the server ends.
     env: { LC_ALL: 'C.UTF-8', ...processMark('tools').env },
     stdio: [input ?? 'ignore', 'pipe', 'pipe'],
     signal,
@@ -205,7 +206,7 @@ async function* records(output: Readable): AsyncGenerator<RipgrepRecord> {
       const end = chunk.indexOf(10, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
       length += part.length;
-      // Of a record that is too long, the beginning is kept, because it has the file's name.
+      // Keep the beginning of a record that is too long, because it contains the file's name.
       if (length <= maxRecordBytes) chunks.push(part);
       if (end < 0) break;
       const found = take();

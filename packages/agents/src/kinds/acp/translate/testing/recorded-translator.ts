@@ -13,7 +13,7 @@ export interface RecordedTranslator {
   send: (...updates: unknown[]) => void;
 }
 
-/** The ids of turns that the agent begins by itself are own-1, own-2, … */
+/** Starts a translator. The ids of turns that the agent begins by itself are own-1, own-2, … */
 export function startTranslator(): RecordedTranslator {
   const drafts: EventDraft[] = [];
   const updates: SessionUpdate[] = [];
@@ -39,5 +39,5 @@ export function recordTurn(updates: readonly unknown[]): RecordedTranslator {
   return recorded;
 }
 
-/** The events of a turn that `recordTurn` plays. */
+/** Returns the events of a turn that `recordTurn` plays. */
 export const turnOf = (updates: readonly unknown[]): EventDraft[] => recordTurn(updates).drafts;

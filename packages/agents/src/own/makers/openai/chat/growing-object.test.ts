@@ -9,7 +9,7 @@ function isWhole(...pieces: readonly string[]): boolean {
   return object.isComplete;
 }
 
-test('an object is complete with its last bracket, wherever its text is cut', () => {
+test('an object is complete with its last bracket, at whatever points its text is cut', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(object, fc.nat(), fc.constantFrom('', ' ', '\n'), (value, cut, blank) => {
@@ -22,7 +22,7 @@ test('an object is complete with its last bracket, wherever its text is cut', ()
 });
 
 test.each(['', ' ', '{', '{}{', '{} x', '[]', '[{}]', '"{}"', '1', '{"a":"}', '{"a":"\\"}', 'x{}'])(
-  '%j is not a complete object',
+  'the text %j is not a complete object',
   (text) => {
     expect(isWhole(text)).toBe(false);
   },

@@ -192,7 +192,7 @@ test('additional fields of a call are sent back to the server', () => {
   });
 });
 
-test('a request for text only still lists the tools, but forbids calls', () => {
+test('a request for an answer in text still lists the tools, but forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(chatRequest(request([], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ function: { name: 'f' } }],

@@ -20,9 +20,9 @@ type UserPart = OpenAI.ChatCompletionContentPart;
 type ToolCall = OpenAI.ChatCompletionMessageFunctionToolCall;
 
 /**
- * The body of a Chat Completions request. Reasoning is left out, because this API has no field for it, except with
- * calls to a server that requires the reasoning. System messages for people, plans, approvals and errors are left out
- * as well.
+ * Returns the body of a Chat Completions request. Reasoning is left out, because this API has no field for it, except
+ * with calls to a server that requires the reasoning. System messages for people, plans, approvals and errors are left
+ * out as well.
  */
 export function chatRequest(request: ModelRequest): ChatRequestBody {
   const { model, instructions, conversation, tools, effort, isWithoutCalls } = request;
@@ -42,7 +42,7 @@ export function chatRequest(request: ModelRequest): ChatRequestBody {
   };
 }
 
-/** All successive items of one role: of the user, or of the model. */
+/** All successive items of one role: the user's or the model's. */
 type RoleMessage =
   | { role: 'user'; parts: MessagePart[] }
   | { role: 'assistant'; text: string; reasoning: string; calls: CallItem[] };
@@ -61,7 +61,7 @@ function messagesOf(
       role: 'assistant',
       content: text === '' ? null : text,
       ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
-      // OpenRouter's models reject calls without these details.
+      // OpenRouter's models reject calls without these reasoning details.
       ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && reasoningField !== undefined && { [reasoningField]: reasoning }),
     };
@@ -162,7 +162,7 @@ class Outputs {
   }
 }
 
-/** Text without other parts is sent as one string, because some servers accept no parts. */
+/** Returns text without other parts as one string, because some servers accept no parts. */
 function userContent(parts: readonly MessagePart[]): string | UserPart[] {
   const sent = parts.map((part) =>
     isUnknownAudio(part) ? missing(part.name, part.mimeType) : part,

@@ -10,7 +10,7 @@ const mostCalls = 1_000;
 
 interface StreamedCall {
   index: number | undefined;
-  /** The server's id, from the first piece with an id. */
+  /** The server's id for the call, from the first piece that contains an id. */
   ownId: string | undefined;
   callId: string;
   /** The id of the call's item; undefined until the item has begun. */
@@ -80,7 +80,7 @@ export class ToolCalls {
       (call.name !== '' && call.name !== name) ||
       (id !== undefined && call.ownId !== undefined) ||
       (index === undefined && touched.has(call)) ||
-      // The piece begins a second call of the same tool; the server sends no indexes.
+      // The server sends no indexes, and this piece begins a second call of the same tool.
       (text !== '' && call.input.isComplete);
     return isOther ? undefined : call;
   }

@@ -19,9 +19,9 @@ export class ChatTranslator {
   readonly #writer: AnswerWriter;
   readonly #calls: ToolCalls;
   readonly #details = new ReasoningDetails();
-  /** The text that is open. A text of another kind, or a call, ends it. */
+  /** The open text item. A text of a different kind, or a call, ends the item. */
   #text: { kind: TextKind; itemId: string } | undefined;
-  /** The prefix for the ids of text items: the server's id of the answer, once it is known. */
+  /** The prefix for the ids of text items: the server's id of the answer, once that id is known. */
   #id = 'answer';
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -135,7 +135,7 @@ export class ChatTranslator {
   #close(): ModelCall[] {
     const details = this.#details.take();
     const more = details.length > 0 ? { reasoning_details: details } : undefined;
-    // With a call, reasoning details are sent back to the server; with a text answer they are only stored.
+    // With a call, reasoning details are sent back to the server; with a text answer, they are only stored.
     if (more !== undefined && this.#calls.isEmpty) this.#writer.keep(more);
     this.#closeText();
     return this.#calls.finish(more);

@@ -17,7 +17,7 @@ export const Delta = z.looseObject({
   content: z.unknown().optional(),
   /** DeepSeek, vLLM, llama.cpp. */
   reasoning_content: z.unknown().optional(),
-  /** Ollama, OpenRouter, newer vLLM. */
+  /** Sent by Ollama, OpenRouter and newer vLLM. */
   reasoning: z.unknown().optional(),
   /** OpenRouter. */
   reasoning_details: z.unknown().optional(),
@@ -51,7 +51,7 @@ export const Chunk = z.looseObject({
       z.looseObject({
         index: z.number().nullish().catch(undefined),
         delta: Delta.nullish(),
-        /** Stands in place of `delta` in an answer that is not streamed. */
+        /** An answer that is not streamed has this field instead of `delta`. */
         message: Delta.nullish(),
         finish_reason: z.string().nullish().catch(undefined),
       }),

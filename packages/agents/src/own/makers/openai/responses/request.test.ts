@@ -96,7 +96,7 @@ test('a conversation keeps its order: reasoning, parallel calls, their outputs, 
   ]);
 });
 
-test('reasoning is left out if it is another maker’s, if it has no encrypted content, or if no item follows it', () => {
+test('reasoning is left out if it is another maker’s, if it has no encrypted content, or if no item follows the reasoning', () => {
   const own = { openai: { id: 'rs_1', encrypted_content: 'gAAAA' } };
   const anthropic = { anthropic: { signature: 'x' } };
   // llama.cpp's form.
@@ -180,7 +180,7 @@ test('images that a tool returned are sent in the tool’s output', () => {
   ]);
 });
 
-test('a request for text only still lists the tools, but forbids calls', () => {
+test('a request for an answer in text still lists the tools, but forbids calls', () => {
   const tools = [{ name: 'f', description: '', parameters: { type: 'object' } }];
   expect(responsesRequest(request([user('a')], { tools, isWithoutCalls: true }))).toMatchObject({
     tools: [{ name: 'f' }],

@@ -22,9 +22,9 @@ export interface ResponsesOptions {
 }
 
 /**
- * The body of a Responses request. The server stores nothing, so the model's reasoning is sent to us encrypted, and
- * sent back with the next request. The request leaves out system messages for people, plans, approvals, errors, and
- * reasoning of other makers.
+ * Returns the body of a Responses request. The server stores nothing, so the server encrypts the model's reasoning and
+ * sends it, and the next request contains the encrypted reasoning again. The request leaves out system messages for
+ * people, plans, approvals, errors, and reasoning of other makers.
  */
 export function responsesRequest(
   request: ModelRequest,
@@ -110,7 +110,7 @@ function toInputItems(item: OutputItem): InputItem[] {
   }
 }
 
-/** Whether the item is a web search by a server with this API; such an item is sent back unchanged. */
+/** Returns whether the item is a web search by a server with this API; such an item is sent back unchanged. */
 const isNativeSearch = (item: OutputItem): item is CallItem =>
   item.type === 'function_call' && ownRaw(item)?.['type'] === 'web_search_call';
 
@@ -130,7 +130,7 @@ function messageInput(item: Extract<OutputItem, { type: 'message' }>): InputItem
 }
 
 /**
- * Whether the next item belongs to the same answer: the server accepts reasoning only before the item that the
+ * Returns whether the next item belongs to the same answer: the server accepts reasoning only before the item that the
  * reasoning led to.
  */
 const continuesAnswer = (next: OutputItem | undefined): boolean =>
@@ -146,7 +146,7 @@ function reasoningOf(item: OutputItem): InputItem[] {
   return [
     {
       type: 'reasoning',
-      // The server recognizes its reasoning by the encrypted content, so the id may be any name.
+      // The server recognizes its reasoning by the encrypted content, so the id may be any text.
       ...(typeof id === 'string' ? { id } : { id: item.id }),
       summary: [],
       encrypted_content: encrypted,

@@ -48,7 +48,7 @@ const call = (text: string) => ({
   name: 'ls',
 });
 
-test('a message grows, and ends with its finished item; the turn ends with the finish reason and the token counts', async () => {
+test('a message grows with its deltas, and ends with its finished item; the turn ends with the finish reason and the token counts', async () => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 30 },

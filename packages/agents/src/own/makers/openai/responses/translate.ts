@@ -26,9 +26,9 @@ interface StreamedItem {
 export class ResponsesTranslator {
   readonly #writer: AnswerWriter;
   readonly #ids: CallIds;
-  /** The open items, by place in the output, or by id if the server sends no places. */
+  /** The open items, by their index in the output, or by id if the server sends no indexes. */
   readonly #items = new Map<number | string, StreamedItem>();
-  /** The places in the output of items of unknown types. */
+  /** The indexes, in the output, of items of unknown types. */
   readonly #unknown = new Set<number | string>();
   #citations: Citation[] = [];
   #finishReason: string | undefined;
@@ -263,7 +263,7 @@ const silent = new Set(
   ].map((name) => `response.${name}`),
 );
 
-/** Whether the event is a text delta; checked without a schema, because most events are text deltas. */
+/** Returns whether the event is a text delta; checked without a schema, because most events are text deltas. */
 function isTextDelta(data: unknown): data is ResponsesEvent & { delta: string } {
   if (!isRecord(data) || data['type'] !== 'response.output_text.delta') return false;
   const { delta, output_index: place, content_index: part, item_id: id } = data;
@@ -302,7 +302,7 @@ function searchCallOf({ action }: Partial<ResponseItem>): ReturnType<typeof webS
   });
 }
 
-/** The item of a search that has begun; most servers send the search words only at its end. */
+/** Returns the item of a search that has begun; most servers send the search words only at its end. */
 const searchFace = (id: string, item: Partial<ResponseItem> = {}): OutputItem => ({
   type: 'function_call',
   id,
@@ -328,13 +328,15 @@ function wholeText(item: ResponseItem): string {
   return [...parts, ...(item.summary ?? []).map(({ text = '' }) => text)].join(between);
 }
 
-/** The fields that change if the final text differs from the streamed text. */
+/** Returns the fields that change if the final text differs from the streamed text. */
 function changedText(open: StreamedItem, text: string): Partial<OutputItem> {
   open.text = text;
   return open.kind === 'function_call' ? { arguments: text } : { content: text };
 }
 
-/** The raw data of an item: the encrypted content, which is sent back with the next request, and unknown fields. */
+/**
+ * Returns the raw data of an item: the encrypted content, which is sent back with the next request, and unknown fields.
+ */
 function ownOf(item: ResponseItem): { raw?: unknown } {
   const { id, type, status: _status, role: _role, ...fields } = item;
   const { content: _content, summary: _summary, ...rest } = fields;
