@@ -182,7 +182,7 @@ describe('data for a later import is complete', () => {
     }
   });
 
-  it('TC-1.3b: the README names the fields that other systems derive, and this package does not derive these fields', () => {
+  it('TC-1.3b: the README lists the fields that other systems derive, and this package does not derive these fields', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const section = readme.split('## Fields that other systems derive')[1] ?? '';
     const fields = ['turnSequenceNumber', 'llmTurnNumber', 'entryType'];

@@ -39,7 +39,7 @@ describe('hidden characters', () => {
     expect(splitHidden(text)).toEqual([{ text, isHidden: false }]);
   });
 
-  test('SAFE: no direction marks or controls remain, and the pieces are the text', () => {
+  test('SAFE: no direction marks or controls remain, and the pieces together are the text', () => {
     fc.assert(
       fc.property(deceiving, (text) => {
         expect(markHidden(text).replaceAll('\r\n', '\n')).not.toMatch(turnsOrSteers);

@@ -128,8 +128,8 @@ export type TaskState = 'taken' | 'waits' | 'unattended';
  */
 export interface TaskQueue {
   /**
-   * Offers a task. One of the present workers takes the task; if no worker is free, the next worker that comes takes
-   * it. Resolves with the task's id.
+   * Offers a task. One of the present workers takes the task, or else the next worker that comes. Resolves with the
+   * task's id.
    */
   offer(body: string): Promise<string>;
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */

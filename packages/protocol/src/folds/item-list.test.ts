@@ -33,7 +33,7 @@ test('an item that cannot be paired has only itself as kin, and an unknown item 
   expect(pairableIds(list, 'n')).toEqual([]);
 });
 
-test('an item that is put again keeps its place in the order, in the same or another family', () => {
+test('an item that is put again keeps its position in the order, in the same family or in another family', () => {
   const list = listOf(call('a'), call('b'), output('c'));
   expect(pairableIds(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
   const moved = putItem(list, call('a', 'two'));

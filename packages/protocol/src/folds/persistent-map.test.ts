@@ -58,7 +58,7 @@ describe('a persistent map', () => {
     );
   });
 
-  it('a key keeps its place until it is deleted', () => {
+  it('keeps the position of a key until the key is deleted', () => {
     const map = PersistentMap.empty<string>().set('a', '1').set('b', '2').set('a', '3');
     expect([map.placeOf('a'), map.placeOf('b'), map.placeOf('c')]).toEqual([0, 1, undefined]);
     expect(map.delete('a').set('a', '4').keys()).toEqual(['b', 'a']);

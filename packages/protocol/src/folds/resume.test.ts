@@ -36,7 +36,7 @@ it('INV-5: a Response and the events after it fold to the same state as all even
   );
 });
 
-it('INV-5: with a snapshot and the later events, a reader reaches the same final state', () => {
+it('INV-5: a reader of a snapshot and the later events reaches the same final state', () => {
   fc.assert(
     fc.property(cutRuns, fc.boolean(), ({ events, cut }, appends) => {
       const stored = snapshot(events.slice(0, cut));
@@ -54,7 +54,7 @@ it('INV-5: with a snapshot and the later events, a reader reaches the same final
   );
 });
 
-it('a run without events begins like any other', () => {
+it('a run without events begins in the same way as any other run', () => {
   expect(resumeUpsertFold(emptyResponse())).toEqual(startUpsertFold());
 });
 

@@ -24,7 +24,7 @@ const ways: Record<string, (storage: Storage) => Promise<void>> = {
 const pairs = Object.keys(ways).flatMap((one) => Object.keys(ways).map((other) => [one, other]));
 
 test.each(pairs)(
-  'a lost run that two servers end at once, one %s and one %s, is counted once',
+  'if two servers end a lost run at the same time, one %s and one %s, the run is counted once',
   async (...pair) => {
     const shared = openSharedMemoryStorage();
     const { board, leases } = shared.coordination;

@@ -35,7 +35,7 @@ test('the more an append costs, the longer deltas are gathered, up to the cadenc
   expect(share).toBeLessThan(0.12);
 });
 
-test('many runs together take no more time than one run', () => {
+test('many runs together spend no more time on appends than one run', () => {
   const { clock, pace } = paceAt(33);
   const lastAts = Array.from({ length: 50 }, () => clock.now);
   const dues: (number | undefined)[] = lastAts.map(() => undefined);

@@ -90,7 +90,7 @@ describe('a disk that is full before or between the parts of a blob', () => {
     );
 
   test.each([0, 300, 700])(
-    'refuses the whole blob, and accepts it later: %i pages',
+    'refuses the whole blob, and accepts the blob later: %i pages',
     async (pages) => {
       const blobs = new SqliteBlobStore(database);
       const store = new SqliteResponseStore(database, blobs);
@@ -179,7 +179,7 @@ describe('space on the disk', () => {
     expect(await restarted.unsettled()).toEqual([]);
   });
 
-  test('the words of an item are deleted with it', async () => {
+  test('the words of an item are deleted together with the item', async () => {
     const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const words = () =>
       Number(database.prepare('SELECT count(*) AS count FROM item_words').get()?.['count']);

@@ -74,7 +74,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     ]);
   });
 
-  test('a place in a run of another session has no page', async () => {
+  test('a page before a position in a run of another session is empty', async () => {
     await store.saveResponse(response('run-1', ['a']));
     await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
     for (const runId of ['nobody', 'elsewhere']) {
@@ -83,7 +83,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     }
   });
 
-  test('a place past the end of a run counts from its end', async () => {
+  test('a position after the end of a run is treated as the end of the run', async () => {
     await store.saveResponse(response('run-1', ['a', 'b']));
     const before = { runId: 'run-1', index: 99 };
     const page = await store.readItems('session-1', { before, limit: 1 });
