@@ -6,7 +6,7 @@ import { UpsertObject } from './upserts.ts';
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** Parses one event with the given payload, as from a log. */
+/** Parses one event with the given payload, as if the event came from a log. */
 function parse(payload: EventPayload): StreamEvent {
   return StreamEvent.parse(JSON.parse(JSON.stringify(runOf([payload])[0])));
 }

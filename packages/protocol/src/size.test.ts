@@ -50,7 +50,7 @@ it('any value that is too large is cut to about the given size, and can be writt
   fc.assert(
     fc.property(value, fc.integer({ min: 50, max: 2_000 }), (one, room) => {
       const cut = withinSize(one, room);
-      // Each cut text may exceed the size by its mark or its first few characters.
+      // Each cut text may exceed the size by the length of its mark or by its first few characters.
       const [before, after] = [sizeOf(one, all), sizeOf(cut, all)];
       expect(after).toBeLessThanOrEqual(Math.max(room, before <= room ? before : room + 12_000));
       expect(Array.isArray(cut)).toBe(Array.isArray(one));

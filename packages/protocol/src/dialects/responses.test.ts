@@ -4,7 +4,7 @@ import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import { eventScripts, runOf, seed001Event, seed001Response } from '../testing/index.ts';
 import { toResponsesEvent, toResponsesResponse, type UuidOf } from './responses.ts';
 
-/** Returns UUIDs that number the ids in the order of their first use. */
+/** Returns a function that converts ids to UUIDs; the UUIDs number the ids in the order of their first use. */
 function numbering(): UuidOf {
   const known = new Map<string, string>();
   return (id) => {

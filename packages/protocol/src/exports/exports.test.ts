@@ -70,7 +70,7 @@ test('a file is read in parts, whatever the size of the pieces in which it arriv
       { type: 'end', end },
     ]);
   }
-  // The last line may have no line end.
+  // A file may lack the line end of its last line.
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 

@@ -61,7 +61,7 @@ test('of many items with one id, only items near each other are kin', () => {
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
-    // The kin reach at least this far on both sides, or to the first or last item.
+    // The kin include at least the items up to this distance on both sides, or up to the first or last item.
     expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
     expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PersistentMap } from './persistent-map.ts';
 
-/** Few different keys, so that keys recur; many keys of the second kind have the same hash. */
+/** There are only a few different keys, so that keys recur. Many keys of the second kind have the same hash. */
 const keys = fc.oneof(
   fc.nat({ max: 300 }).map((n) => `6d1f2c34-1c9a-4be3-8f6e-000000000000/item-${n}`),
   fc.array(fc.constantFrom('Aa', 'BB'), { maxLength: 5 }).map((halves) => halves.join('')),

@@ -39,7 +39,7 @@ test('the newest turns of a conversation alone give the same result for these tu
         return by === undefined ? [] : [[turnId, by]];
       });
       expect([...takenBack(newest)].toReversed()).toEqual(expected);
-      // Computes the result slowly, one rewind after the other, for comparison.
+      // Computes the result slowly, one rewind after another, for comparison with the fast function.
       const gone = new Set<string>();
       for (const [place, { rewoundTo }] of turns.entries()) {
         if (rewoundTo === undefined) continue;

@@ -60,7 +60,7 @@ test.each([
   '2 MB of %j take time in proportion to their length',
   { timeout: 120_000 },
   (piece, start = '') => {
-    // A search that compared each piece with all others would take hours.
+    // A search that compared each piece with all other pieces would take hours.
     expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
       'string',
     );

@@ -140,7 +140,7 @@ test('JSON with a secret in any of its values stays JSON', () => {
   }
 });
 
-/** A text, cut into pieces at arbitrary places. */
+/** A text that is cut into pieces at arbitrary positions. */
 const cut = (whole: string, places: readonly number[]): string[] => {
   const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
   return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
@@ -162,7 +162,7 @@ test('if a secret is split between deltas of an item, no prefix of the run conta
         text('m1'),
         text('other', 'reasoning'),
         ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
-        // The item fails, and the item's text up to then stays.
+        // The item fails, and keeps its text up to the failure.
         { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
         completed,
       ]);

@@ -185,7 +185,7 @@ test('in OTLP, times are in nanoseconds, integers are strings, and a failure is 
   expect(spans[4]!.status).toEqual({ code: 2 });
 });
 
-/** A run with these items; each begins one second after the previous one and takes one second. */
+/** A run with these items. Each item begins one second after the item before it, and takes one second. */
 function runOfItems(...items: Response['outputItems']): Response {
   const { parentSpanId: _, ...run } = folded({ type: 'response_done', status: 'completed' });
   const at = (seconds: number): string => new Date(run.createdAt + seconds * 1_000).toISOString();
@@ -220,7 +220,7 @@ test('a turn without a parent span is the root span, and a model call that was c
       attributes['liminal.inferred'],
     ]),
   ).toEqual([
-    // A plan does not end a model call, but a system message does. A failed tool call is not a failure of the model.
+    // A plan does not end a model call, but a system message does. If a tool call fails, the model call has not failed.
     ['chat model', 1, 5, true, true],
     ['chat model', 6, 8, false, true],
     ['execute_tool script', 7, 8, true, undefined],
@@ -269,7 +269,7 @@ test('the time spent waiting for a person is a span in the span of its call; the
     { id: 'q3', ...ask, callId: 'unknown', endedAt: undefined, error },
   );
   const [turn, , call, ...waits] = runSpans(run);
-  // A call that names itself as its parent belongs to the turn.
+  // A call whose parent id is its own id belongs to the turn.
   expect(call).toMatchObject({
     name: 'execute_tool script',
     parentSpanId: turn?.spanId,

@@ -11,7 +11,9 @@ const [{ sessionId, runId }] = run as [StreamEvent];
 const state = run.reduce(foldResponse, emptyResponse());
 const now = () => '2026-01-01T00:00:00.000Z';
 
-/** The ways in which a server ends a run that has lost its writer, or a part of its log. */
+/**
+ * The ways in which a server ends a run: after the run's writer was lost, or after a part of the run's log was lost.
+ */
 const ways: Record<string, (storage: Storage) => Promise<void>> = {
   'in history': async (storage) => endInHistory(storage, state, now),
   'as its writer': async (storage) => {

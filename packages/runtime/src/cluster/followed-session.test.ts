@@ -64,7 +64,7 @@ function openFollowed() {
   };
   const post = (runId?: string) =>
     followed.posted({ info: sessionInfo, ...(runId !== undefined && { runId }) });
-  /** Subscribes with this cursor; returns the messages that the subscriber gets, in short. */
+  /** Subscribes with this cursor. Returns a short form of the messages that the subscriber gets. */
   const subscribe = (cursor?: string) => {
     const got: string[] = [];
     const send = ({ message }: { message: ServerMessage }) => {
@@ -83,7 +83,7 @@ function openFollowed() {
   return { followed, view, log, store, troubles, faults, calls, keep, post, subscribe };
 }
 
-/** Runs everything that is ready, and the timers that are due within `ms`. */
+/** Runs all work that can run now, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);
@@ -207,7 +207,7 @@ test('the twenty runs that came into history last are not read from the log agai
     read.push(runId);
     yield* [];
   };
-  // Run 1 is reported a second time, so it counts as one of the last twenty.
+  // Run 1 is reported a second time, so it is among the last twenty.
   for (let at = 0; at <= 20; at += 1) followed.settled(`${at}`);
   followed.settled('1');
   followed.settled('21');
@@ -263,7 +263,7 @@ test('INV-7: after a gap, readers catch up, open runs are followed, and runs tha
   expect(view.progress('1')).toBeUndefined();
   await advance();
   expect(view.progress('2')).toMatchObject({ lastSeq: 2 });
-  // Run 2 has not ended, so run 3 waits for its end.
+  // Run 2 has not ended, so run 3 waits for the end of run 2.
   await advance(10_000);
   expect(view.progress('3')).toMatchObject({ lastSeq: 0 });
   await followed.refresh(undefined);

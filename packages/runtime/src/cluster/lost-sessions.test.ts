@@ -6,8 +6,8 @@ import { type Ownership, ttlShare } from './ownership.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 
 /**
- * Runs the checks of one open turn, given for each check whether the session has an owner, or an error; the last
- * entry repeats.
+ * Runs the checks of one open turn. For each check, the argument contains whether the session has an owner, or an
+ * error; the last entry repeats.
  */
 async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[] = []) {
   const { log } = openMemoryStorage();

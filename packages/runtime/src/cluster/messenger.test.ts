@@ -12,7 +12,7 @@ async function openMessengers(answers: (question: unknown) => Promise<unknown>) 
   const { inboxes } = openSharedMemoryStorage().coordination;
   const sent: { to: string; message: Record<string, unknown> }[] = [];
   const troubles: unknown[] = [];
-  /** Functions that replace sending, by the receiver. */
+  /** Functions that replace the sending of messages, by receiver. */
   const faults = new Map<string, () => Promise<boolean>>();
   const send: Inboxes['send'] = async (to, text) => {
     sent.push({ to, message: JSON.parse(text) });

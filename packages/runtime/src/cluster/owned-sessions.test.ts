@@ -35,9 +35,9 @@ function openOwned() {
   const inMemory: FakeSession[] = [];
   const steps: string[] = [];
   const troubles: unknown[] = [];
-  /** Errors that the next call rejects with. */
+  /** The errors with which the next calls reject. */
   const faults: { inMemory?: Error; takeSession?: Error } = {};
-  /** Recoveries wait for this. */
+  /** Recoveries wait for this promise. */
   const recovering: { held?: Promise<void> } = {};
   const load = (isInUse: boolean, isIdle = !isInUse, id = sessionId): FakeSession => {
     const session = {

@@ -12,7 +12,7 @@ const leaseTtlMs = 1_000;
 /** The time between two renewals of a lease, in ms. */
 const renewMs = 200;
 
-/** Two servers on the same leases, of which the second one can only take sessions. */
+/** Two servers on the same leases. The second server can only take sessions. */
 function openOwnership() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
@@ -58,7 +58,7 @@ const away = async (): Promise<never> => {
   throw new Error('Redis is away.');
 };
 
-/** Waits until the reports of this moment are out. */
+/** Waits until all reports of the current tick are sent. */
 const reported = async (): Promise<void> => setImmediate();
 
 test('a session that is taken has a lease named after it, and one owner', async () => {
@@ -215,7 +215,7 @@ test('INV-8: while leases cannot be renewed, agents continue as long as the stor
   await reported();
   expect(ends).toEqual([900, renewMs + 900]);
   expect(troubles).toEqual([new Error('Redis is away.')]);
-  // The store has this server's own token, which is no sign of a later owner.
+  // The store contains this server's own token, which does not mean that there is a later owner.
   await store.takeSession(sessionId, lease?.token ?? 0);
   await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
   expect(lost).toEqual([]);

@@ -14,7 +14,7 @@ function openPosted() {
   const posted: { at: number; name: string; text: string; ttlMs: number }[] = [];
   const troubles: unknown[] = [];
   const session = { sessionId: 'one', turnId: undefined as string | undefined, title: 'Title' };
-  /** How many postings fail. */
+  /** How many of the next postings fail. */
   const faults = { postings: 0 };
   const owner = { fence: 7 as number | undefined };
   const info = (): SessionInfo => ({

@@ -45,7 +45,7 @@ interface Staging {
   follow?: (log: EventLog) => EventLog['follow'];
 }
 
-/** A projector that has claimed the run; its calls to the claim and to the store are recorded. */
+/** A projector that has claimed the run. The calls of the projector to the claim and to the store are recorded. */
 async function project({ storage = {}, others = [], publish, tracing, follow }: Staging = {}) {
   const { log, store, coordination, eventArchive: archive } = openSharedMemoryStorage();
   const { board } = coordination;
@@ -102,7 +102,7 @@ async function project({ storage = {}, others = [], publish, tracing, follow }: 
   return { start, log, store, board, steps, warnings, archive };
 }
 
-/** Runs everything that is ready, and the timers that are due within `ms`. */
+/** Runs all work that can run now, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);

@@ -31,7 +31,7 @@ function startWorker(
   const { board, leases } = storage.coordination;
   const warnings: string[] = [];
   const recovered: string[] = [];
-  /** How many postings fail. */
+  /** How many of the next postings fail. */
   const faults = { postings: 0 };
   const post: Board['post'] = async (...posting) => {
     faults.postings -= 1;
@@ -55,7 +55,7 @@ function startWorker(
   return { ...storage, worker, board, leases, posted, warnings, recovered, faults };
 }
 
-/** Lets the worker do what is due within these ms. */
+/** Runs the work of the worker that is due within `ms`. */
 const advance = async (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 test('INV-2: a turn whose server is dead is ended as lost, and all servers are notified', async () => {

@@ -20,9 +20,9 @@ function openRouter() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
   const steps: string[] = [];
-  /** The outcomes of messages to other servers; without an entry, the owner answers. */
+  /** The outcomes of messages to other servers. If there is no entry, the owner answers. */
   const fates: ((signal: AbortSignal) => Promise<unknown>)[] = [];
-  /** The outcomes of the commands that run here. */
+  /** The outcomes of the commands that run on this server. */
   const results: (() => Promise<unknown>)[] = [];
   const ownership = new Ownership({
     leases,
@@ -53,7 +53,7 @@ function openRouter() {
     leases.acquire(`session:${sessionId}`, holder, 1_000_000);
   const breakLeases = (renew: () => Promise<boolean>) => {
     vi.spyOn(leases, 'renew').mockImplementation(renew);
-    // Waits until the leases are so old that the server must ask for them.
+    // Waits until the leases are so old that the server must ask Redis for them.
     return vi.advanceTimersByTimeAsync(950_000);
   };
   return { router, ownership, leases, steps, fates, results, takeByOther, breakLeases };

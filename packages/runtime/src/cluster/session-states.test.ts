@@ -30,7 +30,7 @@ test.each(['{', '7', '{"infx": {}}'])(
   },
 );
 
-/** Two servers, of which the first one owns sessions. */
+/** Two servers; the first server owns the sessions. */
 async function openStates() {
   const storage = openSharedMemoryStorage();
   const { store, blobs } = storage;

@@ -35,7 +35,7 @@ const delta = (deltaContent: string): EventPayload => ({
 });
 
 interface Staged {
-  /** How often the transport fails. */
+  /** How many of the next messages the transport rejects. */
   failures?: number;
   /** Whether the transport rejects a message. */
   refuses?: (message: UpsertMessage) => boolean;
@@ -60,7 +60,7 @@ function stage({ failures = 0, refuses = () => false, settings = {} }: Staged = 
   return { publisher, published, triedAt, troubles };
 }
 
-/** The error that the promise rejects with. */
+/** The error with which the promise rejects. */
 const failureOf = async (process: Promise<void>): Promise<unknown> =>
   process.then(() => undefined).catch((error: unknown) => error);
 
@@ -94,7 +94,7 @@ test('publishing the same events again gives messages with the same ids', async 
   expect(ids(twice)).toEqual(ids(once));
 });
 
-/** Published messages in short: for an item its state and content, otherwise the payload's type. */
+/** A short form of the published messages: for an item its state and content, otherwise the payload's type. */
 const summaries = (published: readonly UpsertMessage[]): string[] =>
   published.map(({ payload }) => {
     const { type, status, content } = JSON.parse(payload);

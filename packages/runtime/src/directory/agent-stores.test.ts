@@ -47,7 +47,7 @@ function program(cliType: string, ...sessionIds: string[]) {
   return { state, provider: provider as AgentDriver };
 }
 
-/** A stored list that outlives a server. */
+/** A stored list that is kept when a server ends. */
 function keep(content?: unknown): SessionListStorage & { content: unknown } {
   return {
     content,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FileIndexes } from './file-indexes.ts';
 
-/** Indexes with a clock that is set by hand; a scan advances the clock only if it says so. */
+/** Indexes with a clock that the test sets. A scan advances the clock only if it is given a duration. */
 function start() {
   const clock = { now: 0, scans: 0 };
   const indexes = new FileIndexes(() => clock.now);

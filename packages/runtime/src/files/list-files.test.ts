@@ -107,7 +107,7 @@ describe('in a git work tree', () => {
     await write({ 'a.ts': '' });
     vi.stubEnv('GIT_DIR', '/nowhere');
     vi.stubEnv('GIT_WORK_TREE', '/nowhere');
-    // A walk would also find the file, but no change.
+    // A walk of the folder without git would also find the file, but it would find no change.
     expect(await list()).toMatchObject({ files: ['a.ts'], changed: ['a.ts'] });
   });
 
@@ -139,7 +139,7 @@ describe('in a git work tree', () => {
     await write({ 'b.ts': 'bb' });
     // The files are newer than the index, so only the filter on their content shows whether they were changed.
     await utimes(join(folder, '.git/index'), 1_000, 1_000);
-    // Without protection git does run the program, so this test can fail.
+    // Without protection, git runs the program; this shows that the test can fail.
     for (const asked of [['ls-files'], ['-c', 'core.fsmonitor=false', 'diff-index', 'HEAD']]) {
       git(...asked);
       expect(existsSync(ran), asked.join(' ')).toBe(true);
@@ -232,7 +232,7 @@ describe('SAFE: programs that the repository names are not started', () => {
     person(...repositorySetup);
   });
 
-  /** Makes git treat each file as possibly changed in the second of the last look. */
+  /** Makes git treat each file as possibly changed in the second in which git last looked at it. */
   const ageIndexes = () =>
     person(
       'find . -name index -type f -exec touch -d "1970-01-02" {} +',

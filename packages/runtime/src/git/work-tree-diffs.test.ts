@@ -22,7 +22,7 @@ import { Roots } from '../roots.ts';
 import { diffBounds } from './compare.ts';
 import { WorkTreeDiffs } from './work-tree-diffs.ts';
 
-// Each test starts dozens of processes: on a busy machine that takes a while.
+// Each test starts dozens of processes, which takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let base: string;
@@ -159,7 +159,7 @@ describe('what differs', () => {
     await write({ 'a.ts': 'bbb\n' });
     await utimes(join(project, 'a.ts'), atime, mtime);
     await utimes(join(project, '.git/index'), index.atime, mtime);
-    // Git also compares the inode's time, which may fall into another second.
+    // Git also compares the change time of the inode, which may be in another second.
     git('config', 'core.trustctime', 'false');
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-aaa', '+bbb'] });
   });
@@ -713,7 +713,7 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
     );
     expect(existsSync(marker)).toBe(false);
     expect(await snapshot()).toEqual(before);
-    // Git itself does run the repository's programs, so this test can fail.
+    // Git itself runs the repository's programs; this shows that the test can fail.
     await rm(join(project, '.git/index.lock'));
     expect(existsSync(marker)).toBe(false);
     shell('git diff >/dev/null 2>&1 || true');

@@ -14,7 +14,7 @@ test('if a server is suspended while it takes a session over, it does not change
   const { log, store } = openMemoryStorage();
   const unsettled: EventLog['unsettled'] = async () => {
     const before = await log.unsettled();
-    // The server is suspended here, and loses its lease.
+    // At this point the server is suspended, and loses its lease.
     await log.append(runId, run);
     const response = toResponse(run.reduce(foldResponse, emptyResponse()));
     if (response) await store.saveResponse(response);

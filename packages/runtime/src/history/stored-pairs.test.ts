@@ -32,7 +32,7 @@ const run = (id: string, prompt: string, answer: string, rest: Partial<Response>
   ...rest,
 });
 
-/** `before` more runs are in history before the known runs. */
+/** In history, `before` further runs precede the known runs. */
 const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0) => {
   const others = Array.from({ length: before }, (_, index) => ({ id: `older ${index}` }));
   return withKnownIds(turns, known, [...others, ...known]);

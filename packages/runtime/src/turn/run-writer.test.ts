@@ -295,7 +295,7 @@ describe('while the log rejects events', () => {
     free();
     const said = () =>
       logged.flatMap(({ payload }) => (payload.type === 'item_delta' ? payload.deltaContent : []));
-    // The retry must write the text without a further event.
+    // The retry must write the text even though no further event arrives.
     await expect.poll(() => said().join('')).toBe(`first${'.'.repeat(1000)}`);
     expect(said().length).toBeLessThan(5);
     say(text('a', 'last'), done);
@@ -393,7 +393,7 @@ test('SAFE: a long text and a flood of events are written in batches, and other 
   await writer.ended;
   expect(await log.read('r')).toEqual(logged);
   expect(logged).toHaveLength(6_000 + 3_001 + 4);
-  // The long text fills some batches, and the flood others, with about 1,500 events each.
+  // The long text fills some batches; the flood of events fills further batches, with about 1,500 events each.
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.max(...sizes)).toBeLessThan(5_000);
   expect(turns).toBeGreaterThanOrEqual(sizes.length);

@@ -40,7 +40,7 @@ function ask(sql: string): unknown[] {
   }
 }
 
-/** The turn of the event loop in which each call of these methods runs. */
+/** For each call of these methods, the turn of the event loop in which the call runs. */
 function turnsOf(...methods: ('part' | 'addPart' | 'drop')[]): number[] {
   const turns: number[] = [];
   let turn = 0;
@@ -178,7 +178,7 @@ describe('SAFE: damaged bytes are refused, and never returned', () => {
     await storage.store.saveSession(sessionRecord('session-1'));
     await storage.close();
     const file = readFileSync(path());
-    // Look for only 64 bytes, which lie in one page.
+    // Search for only 64 bytes, because they lie in one page.
     const at = file.indexOf(large.subarray(700_000, 700_064));
     expect(at).toBeGreaterThan(0);
     overwrite(at + 20, Buffer.from('other bytes'));

@@ -138,7 +138,7 @@ test('SAFE: reading a damaged page of the file rejects with STORE_READ_FAILED, a
   const path = join(dataDir, 'liminal.db');
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('spoilt 7 '); at >= 0; at = bytes.indexOf('spoilt 7 ', at + 1)) {
-    // Damage the page's header, which has its type and the places of its cells.
+    // Damage the page's header, which contains its type and the positions of its cells.
     bytes.fill(0xff, at - (at % 4_096), at - (at % 4_096) + 8);
   }
   writeFileSync(path, bytes);

@@ -149,7 +149,7 @@ describe('the data folder', () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const bytes = readFileSync(path);
-    // The first page, with the list of tables, stays whole.
+    // The first page, which contains the list of tables, is not damaged.
     writeFileSync(path, bytes.fill('damaged ', 4096));
     for (const _ of ['first', 'again']) {
       await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import type { Extent, Setup, SubjectUnderTest } from './subject.ts';
 import { followSuite } from './follow-suite.ts';
 import { eventLogProperties } from './event-log-properties.ts';
 
-/** The contract of every EventLog. */
+/** Tests the contract of every EventLog. */
 export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'): void {
   let log: EventLog;
   let under: SubjectUnderTest<EventLog>;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start, wholeRun } from './runs.ts';
 
-/** The contract of every EventLog for followers of a run. */
+/** Tests the contract of every EventLog for followers of a run. */
 export function followSuite(logOf: () => EventLog, reopened: () => Promise<EventLog>): void {
   describe('follow', () => {
     test('yields past events and ends after the terminal event', async () => {
@@ -20,7 +20,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       const seen: StreamEvent[] = [];
       for await (const event of log.follow('run-1')) {
         seen.push(event);
-        // A yielded event is already readable in the log; each event except the last triggers the next append.
+        // When an event is yielded, the log can already return it. Each event except the last triggers the next append.
         expect(await log.read('run-1', { after: event.seq - 1, limit: 1 })).toStrictEqual([event]);
         const next = run[event.seq + 1];
         if (event.seq >= 1 && next) await log.append('run-1', [next]);

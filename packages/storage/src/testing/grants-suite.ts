@@ -9,7 +9,7 @@ const grantedAt = '2026-01-01T00:00:00.000Z';
 const edits: Grant = { rule: 'edit:src/', title: 'edits in src/', grantedAt };
 const tests: Grant = { rule: 'command:npm test', title: 'npm test', grantedAt };
 
-/** The contract of every ResponseStore for grants of projects. */
+/** Tests the contract of every ResponseStore for grants of projects. */
 export function grantsSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;

@@ -5,7 +5,7 @@ import { delta, eventsOf, start, wholeRun } from './runs.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** A worker that takes its runs, and keeps them until `stop`. */
+/** A worker that claims runs, and keeps its claims until `stop` is called. */
 class Worker {
   readonly claims: RunClaim[] = [];
   readonly #stop = new AbortController();

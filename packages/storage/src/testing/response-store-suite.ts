@@ -8,7 +8,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** The contract of every ResponseStore. */
+/** Tests the contract of every ResponseStore. */
 export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -149,7 +149,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
         await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
       }
       await again.saveResponse(response('run-1', ['a', 'b']));
-      // The count is more items than Convex accepts in one call.
+      // This is more items than Convex accepts in one call.
       const count = amountOf(extent, { whole: 3_000, part: 1_100 });
       const large = Array.from({ length: count }, (_, at) => `large ${at}`);
       await again.importResponses([response('run-2', ['c']), response('run-3', large)]);

@@ -15,7 +15,7 @@ function worker({ coordination }: Server, name: string) {
   };
 }
 
-/** A worker that takes all tasks that it can get. */
+/** A worker that takes every task that it can get. */
 function greedy(server: Server, name: string) {
   const bodies: string[] = [];
   const one = worker(server, name);
