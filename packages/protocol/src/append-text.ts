@@ -1,8 +1,8 @@
 import type { UpsertObject } from './upserts.ts';
 
 /**
- * Returns the item with an append's text: added to the content of a message or thought, or to a tool's output. Returns
- * undefined if the item's text is not exactly `at` UTF-16 code units long: the reader has missed an append.
+ * Returns the item with an append's text added: to the content of a message or thought, or to a tool's output. Returns
+ * undefined if the item's text is not exactly `at` UTF-16 code units long: the reader has then missed an append.
  */
 export function appendText(
   item: UpsertObject,

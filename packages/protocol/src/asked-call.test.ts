@@ -25,7 +25,7 @@ test.each([
   expect(callDifferences(call(asked), call(said))).toEqual({ arguments: JSON.stringify(other) });
 });
 
-test('a different order of arguments and additional arguments are not differences', () => {
+test('neither a different order of arguments nor additional arguments are differences', () => {
   const said = call({ a: { x: 1, y: 2 }, b: [1] });
   expect(callDifferences(call({ b: [1], a: { y: 2, x: 1 }, more: true }), said)).toBeUndefined();
   expect(callDifferences(call({ a: 1 }), { name: 'Bash', arguments: '' })).toBeUndefined();

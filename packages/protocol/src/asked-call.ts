@@ -4,9 +4,9 @@ import { type AskedCall, askedKeys } from './items.ts';
 import type { ApprovalUpsert, ShownCall } from './upserts.ts';
 
 /**
- * Returns the fields of `actual` that differ from `asked`. Of the arguments, returns those that `asked` lacks or has
- * with another value. Undefined if nothing differs. Arguments that only `asked` has do not count as a difference,
- * because the request shows them.
+ * Returns the fields of `actual` that differ from `asked`. Of the arguments, returns those that `asked` lacks or that
+ * have another value in `asked`. Returns undefined if nothing differs. Arguments that only `asked` has do not count as
+ * a difference, because the request shows them.
  */
 export function callDifferences(
   asked: AskedCall,
@@ -22,7 +22,7 @@ export function callDifferences(
   return Object.keys(other).length === 0 ? undefined : other;
 }
 
-/** The fields of the call, as the agent made it (before the request or now), that differ from the request. */
+/** The fields in which the call, as the agent made it (before the request or now), differs from the request. */
 export function changedCallFields(
   { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
   call: ShownCall | undefined,
@@ -41,7 +41,7 @@ const toAskedCall = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall
 });
 
 /**
- * The arguments of `actual` that are missing in `asked` or have another value there, as JSON; empty if there are none.
+ * The arguments of `actual` that `asked` lacks or that have another value in `asked`, as JSON; empty if there are none.
  */
 function otherArguments(asked: string, actual: string): string {
   if (actual === asked) return '';

@@ -1,4 +1,4 @@
-/** Names of blobs: bytes that are stored outside of the log, by their hash. */
+/** Names of blobs. A blob is a sequence of bytes that is stored outside the log under its hash. */
 import { z } from 'zod';
 import type { ContentBlock } from './content.ts';
 
@@ -37,7 +37,7 @@ export function blobHash(uri: string | undefined): string | undefined {
   return uri === undefined ? undefined : named.exec(uri)?.groups?.['hash'];
 }
 
-/** The hash of the blob that a content block refers to; undefined if the block refers to none. */
+/** The hash of the blob to which a content block refers; undefined if the block refers to no blob. */
 export function blobIn(block: ContentBlock): string | undefined {
   return blobHash(block.type === 'resource' ? block.resource.uri : block.uri);
 }

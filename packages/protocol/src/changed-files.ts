@@ -44,7 +44,9 @@ function modeNotes(oldMode: string | undefined, newMode: string | undefined): st
   return before === undefined ? [] : [`Was ${before}.`];
 }
 
-/** Sentences about a whole comparison: the commit it compares with, and which files are left out. */
+/**
+ * Sentences about a whole comparison: the commit with which the work tree is compared, and which files are left out.
+ */
 export function sessionDiffNotes(diff: SessionDiff): string[] {
   const { commit, branch, files, unlisted = 0, hidden = 0 } = diff;
   const where = branch === undefined ? 'a detached HEAD' : `branch ${branch}`;

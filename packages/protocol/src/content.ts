@@ -3,7 +3,10 @@
  */
 import { z } from 'zod';
 
-/** The bytes of a block: in base64 (`data`), or, as in the log, in the blob store under `uri: "blob:<hash>"`. */
+/**
+ * The bytes of a block: either in base64 (`data`), or in the blob store under `uri: "blob:<hash>"`. The log contains
+ * only references of the second kind.
+ */
 const bytes = {
   data: z.string().optional(),
   uri: z.string().optional(),
@@ -69,7 +72,7 @@ export const FileDiff = z.object({
   path: z.string(),
   oldText: z.string().nullish(),
   newText: z.string(),
-  /** The numbers, from 1, that the first lines of `oldText` and `newText` have in the file, if they are known. */
+  /** The line numbers, from 1, at which `oldText` and `newText` begin in the file, if these numbers are known. */
   oldLine: z.number().optional(),
   newLine: z.number().optional(),
 });
@@ -90,14 +93,14 @@ export const ApprovalOption = z.object({
   /** The person may give the agent a reason with the answer (`note`). */
   takesNote: z.boolean().optional(),
   /**
-   * Only a person may choose the option, never a default (a deadline, the Enter key), because the agent's own kind for
-   * the option is none of these four, or because the agent asks for a deliberate answer.
+   * If true, only a person may choose the option, never a default (a deadline, the Enter key). Set if the agent's own
+   * kind for the option is none of these four, or if the agent asks for a deliberate answer.
    */
   isUnclear: z.boolean().optional(),
 });
 export type ApprovalOption = z.infer<typeof ApprovalOption>;
 
-/** One value to choose; `preview` is Markdown that shows its result. */
+/** One value that a person can choose; `preview` is Markdown that shows the result of choosing the value. */
 const FormChoice = z.looseObject({
   const: z.string(),
   title: z.string(),
@@ -146,7 +149,7 @@ export const FormContent = z.record(
 );
 export type FormContent = z.infer<typeof FormContent>;
 
-/** The end of a permission request; `cancelled` if its turn or its agent's process ended before an answer. */
+/** The end of a permission request; `cancelled` if the request's turn or the agent's process ended before an answer. */
 export const ApprovalOutcome = z.discriminatedUnion('outcome', [
   z.object({
     outcome: z.literal('selected'),

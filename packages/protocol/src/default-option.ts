@@ -2,9 +2,9 @@ import type { ApprovalOption } from './content.ts';
 
 /**
  * Returns the option that a default may choose: at a deadline, if there is no person to ask, or for a single key press.
- * Undefined if no option may be chosen. A default never grants permanently. If several options allow, a default chooses
- * none of these options. A default never chooses an option whose kind is unknown, or an option that shares its id with
- * an option of another kind.
+ * Returns undefined if no option may be chosen. A default never grants a permission permanently. If several options
+ * allow the call, a default chooses none of them. A default never chooses an option whose kind is unknown, or an option
+ * that shares its id with an option of another kind.
  */
 export function defaultOption(
   options: readonly ApprovalOption[],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutDepth, maxDepth, withinDepth } from './depth.ts';
 
-/** The JSON of a value inside `depth` nested lists and objects, which alternate. */
+/** The JSON of a value inside `depth` nested containers; lists and objects alternate. */
 function nested(depth: number, inside: unknown): string {
   const open = Array.from({ length: depth }, (_, at) => (at % 2 === 0 ? '[' : '{"a\\"[":'));
   const close = open.map((one) => (one === '[' ? ']' : '}')).toReversed();

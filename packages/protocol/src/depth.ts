@@ -1,7 +1,7 @@
 import { closeList, closeObject, eachMark, openList, openObject } from './json-marks.ts';
 
 /**
- * The deepest nesting of stored JSON, in levels; deeper parts are cut, since they could not be written, compared or
+ * The deepest nesting of stored JSON, in levels. Deeper parts are cut, because they could not be written, compared or
  * drawn reliably.
  */
 export const maxDepth = 200;
@@ -26,7 +26,7 @@ export function cutDepth(json: string): string {
   return pieces.length === 0 ? json : pieces.join('') + json.slice(from);
 }
 
-/** Whether the text has so few brackets that it cannot be nested too deeply; much faster than parsing. */
+/** Whether the text has so few brackets that it cannot be nested too deeply. This check is much faster than parsing. */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {
@@ -38,7 +38,7 @@ function isFlat(json: string): boolean {
   return true;
 }
 
-/** Whether `cutDepth` has cut this JSON, or would cut the JSON. */
+/** Whether `cutDepth` has already cut this JSON, or would cut it now. */
 export const isDepthCut = (json: string): boolean =>
   json.includes(JSON.stringify(cutHere)) || cutDepth(json) !== json;
 

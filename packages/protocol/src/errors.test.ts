@@ -31,7 +31,7 @@ test('an error of a table takes its cause after the parts of the message', () =>
   expect('cause' in errors.FULL.queue()).toBe(false);
 });
 
-test('the stack of an error of a table begins where the error was made', () => {
+test('the stack of an error of a table begins where the error was created', () => {
   const [head, first] = errors.FULL.queue().stack?.split('\n') ?? [];
   expect(head).toBe('LiminalError: The queue is full.');
   expect(first).toContain('errors.test.ts');

@@ -9,7 +9,9 @@ export class LiminalError extends Error {
   }
 }
 
-/** A message as a function of its parts. All parts are required: the options of an error follow the last part. */
+/**
+ * A message as a function of its parts. All parts are required, because the options of an error follow the last part.
+ */
 type Sentence = (...parts: never[]) => string;
 
 type Makers<Sentences, Made> = {
@@ -46,7 +48,10 @@ export function errorTable<
   return Object.fromEntries(rows) as { [Code in keyof Table]: Makers<Table[Code], Made> };
 }
 
-/** Makes the stack of an error begin at the caller of `above`; some engines lack this function. */
+/**
+ * `Error` with `captureStackTrace`, which makes the stack of an error begin at the caller of `above`. Some engines lack
+ * this function.
+ */
 const stacks: {
   prototype: Error;
   captureStackTrace?: (error: Error, above: () => unknown) => void;

@@ -6,7 +6,7 @@ import { UpsertObject } from './upserts.ts';
 
 const start: EventPayload = { type: 'response_start', modelId: 'm', providerId: 'p' };
 
-/** Parses one event with the given payload, as from a log. */
+/** Parses one event with the given payload, as if the event came from a log. */
 function parse(payload: EventPayload): StreamEvent {
   return StreamEvent.parse(JSON.parse(JSON.stringify(runOf([payload])[0])));
 }
@@ -182,7 +182,7 @@ describe('data for a later import is complete', () => {
     }
   });
 
-  it('TC-1.3b: the README names the fields that other systems derive, and this package does not derive these fields', () => {
+  it('TC-1.3b: the README lists the fields that other systems derive, and this package does not derive these fields', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const section = readme.split('## Fields that other systems derive')[1] ?? '';
     const fields = ['turnSequenceNumber', 'llmTurnNumber', 'entryType'];

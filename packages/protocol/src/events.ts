@@ -31,7 +31,10 @@ export const ItemStartPayload = z.object({
   itemId: z.string().min(1),
   itemType: ItemType,
   initialContent: z.string().optional(),
-  /** Messages and reasoning: the speaker. User messages are shown only when whole, or with a `delivery`. */
+  /**
+   * The speaker of messages and reasoning. User messages are shown only when they are complete, or if they have a
+   * `delivery`.
+   */
   origin: z.enum(['user', 'agent', 'system']).optional(),
   ...optionalShape(itemFields.message, 'start'),
   ...optionalShape(baseFields, 'start'),
@@ -78,7 +81,7 @@ export const ScriptExecutionStartPayload = z.object({
   type: z.literal('script_execution_start'),
   itemId: z.string().min(1),
   code: z.string(),
-  /** The call that runs the script. */
+  /** The id of the call that runs the script. */
   parentCallId: z.string().optional(),
 });
 

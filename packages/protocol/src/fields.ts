@@ -1,20 +1,23 @@
-/** Tables of fields: an item's field is written once, with its schema and with the other places that have the field. */
+/**
+ * Tables of fields. Each field of an item is declared once, with its schema and with the other places in which the
+ * field occurs.
+ */
 import { z } from 'zod';
 
 export interface Roles {
-  /** The item's start can have the field. */
+  /** The event that starts the item can contain the field. */
   readonly start?: true;
   /** A patch can replace the field. */
   readonly patch?: true;
   /** The field is the item's text, which deltas extend. */
   readonly text?: true;
-  /** The item's upsert has the field; a string is the field's name there. */
+  /** The item's upsert contains the field. If the value is a string, the field has this name in the upsert. */
   readonly shown?: true | string;
 }
 
 export type Fields = Readonly<Record<string, Roles & { readonly schema: z.ZodType }>>;
 
-/** A field of an item; without roles, only the ended item has the field. */
+/** A field of an item. A field without roles occurs only in the ended item. */
 export function field<S extends z.ZodType, const R extends Roles = object>(schema: S, roles?: R) {
   return { schema, ...roles } as R & { readonly schema: S };
 }
@@ -29,7 +32,7 @@ type ShownShape<F extends Fields> = { [K in keyof F as ShownName<K, F[K]>]: F[K]
 /** The fields of an upsert. */
 export type Shown<F extends Fields> = z.infer<z.ZodObject<ShownShape<F>>>;
 
-// TypeScript cannot derive the keys that these functions choose: the types above repeat the choice.
+// TypeScript cannot derive which keys these functions choose, so the types above repeat the choice.
 
 /** The schemas of an item's fields. */
 export function itemShape<F extends Fields>(fields: F) {
@@ -51,7 +54,7 @@ export function shownShape<F extends Fields>(fields: F) {
   return Object.fromEntries(shape) as ShownShape<F>;
 }
 
-/** The key in the item, and the name in the upsert, of each field of an upsert. */
+/** For each field of an upsert, its key in the item and its name in the upsert. */
 export const shownNames = (fields: Fields): readonly (readonly [key: string, name: string])[] =>
   Object.entries(fields).flatMap(([key, { shown }]) =>
     shown === undefined ? [] : [[key, shown === true ? key : shown] as const],

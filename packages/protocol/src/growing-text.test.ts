@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GrowingText } from './growing-text.ts';
 
-test('adding any pieces, with reads in between, gives the pieces’ concatenation', () => {
+test('the text is the concatenation of all added pieces, even if the text is read in between', () => {
   const pieces = Array.from({ length: 1_000 }, (_, index) => `${index} `);
   const text = new GrowingText();
   const taken: string[] = [];

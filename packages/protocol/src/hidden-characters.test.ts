@@ -7,7 +7,7 @@ suspects.push('\u200b', '\u200d', '\u2060', '\ufeff', '\u{e0041}', '\ud800', '\u
 const deceiving = fc.string({
   unit: fc.oneof(fc.constantFrom(...suspects), fc.string({ unit: 'binary', minLength: 1 })),
 });
-/** Characters that must not remain: controls other than `\n` and `\t`, direction marks, lone surrogates. */
+/** Characters that must not remain in the text: controls other than `\n` and `\t`, direction marks, lone surrogates. */
 const turnsOrSteers =
   /[^\P{Cc}\n\t]|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/u;
 
@@ -39,7 +39,7 @@ describe('hidden characters', () => {
     expect(splitHidden(text)).toEqual([{ text, isHidden: false }]);
   });
 
-  test('SAFE: no direction marks or controls remain, and the pieces are the text', () => {
+  test('SAFE: no direction marks or controls remain, and the pieces together are the text', () => {
     fc.assert(
       fc.property(deceiving, (text) => {
         expect(markHidden(text).replaceAll('\r\n', '\n')).not.toMatch(turnsOrSteers);

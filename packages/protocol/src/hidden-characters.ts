@@ -1,7 +1,7 @@
 /**
- * Invisible characters, and characters that change how other characters look: controls, direction marks, zero-width
- * characters. An agent's text may contain hidden characters to look like other text (Trojan Source, CVE-2021-42574), so
- * hidden characters are shown as visible marks and have no effect.
+ * Finds invisible characters, and characters that change how other characters look: controls, direction marks,
+ * zero-width characters. An agent's text may contain such hidden characters in order to look like another text (Trojan
+ * Source, CVE-2021-42574). Therefore hidden characters are shown as visible marks and have no effect.
  */
 
 /** Hidden characters that are part of ordinary writing: line ends, and joiners in emoji, letters and scripts. */
@@ -32,12 +32,15 @@ export interface TextPiece {
   isHidden: boolean;
 }
 
-/** Whether text may contain a hidden character. Cheap; the false positives are characters of ordinary writing. */
+/**
+ * Whether text may contain a hidden character. This check is cheap; it is also true for texts with invisible characters
+ * of ordinary writing.
+ */
 export function hasHidden(text: string): boolean {
   return anySuspect.test(text);
 }
 
-/** Cuts text at its hidden characters; the pieces together are the text. */
+/** Cuts text at its hidden characters. The returned pieces together are the whole text. */
 export function splitHidden(text: string): TextPiece[] {
   if (!hasHidden(text)) return [{ text, isHidden: false }];
   const pieces: TextPiece[] = [];

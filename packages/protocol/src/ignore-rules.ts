@@ -7,8 +7,8 @@ interface FolderRules {
 export const maxIgnoreFile = 1024 * 1024;
 
 /**
- * The rules of the ignore files (`.gitignore`) of a folder and of the folders below it. Paths are relative to the outer
- * folder, whose own path is empty; the path of a folder ends with a slash.
+ * The rules of the ignore files (`.gitignore`) of a folder and of the folders below it. Paths are relative to the
+ * outermost folder, whose own path is empty. The path of a folder ends with a slash.
  */
 export class IgnoreRules {
   readonly #byFolder = new Map<string, FolderRules>();
@@ -22,7 +22,7 @@ export class IgnoreRules {
     this.#byFolder.delete(folder);
   }
 
-  /** Whether a path is ignored: of the rules that match, those in the nearest folder decide. */
+  /** Whether a path is ignored. Of the rules that match the path, the rules in the nearest folder decide. */
   ignores(path: string): boolean {
     for (let at = path.length - 1; at >= 0;) {
       at = at === 0 ? -1 : path.lastIndexOf('/', at - 1);

@@ -1,4 +1,4 @@
-/** The first bytes of image files that browsers show: in hex, as regular expressions. */
+/** The first bytes of those image formats that browsers show; regular expressions over hexadecimal digits. */
 const beginnings: [string, string][] = [
   ['89504e470d0a1a0a', 'image/png'],
   ['ffd8ff', 'image/jpeg'],

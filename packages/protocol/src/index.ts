@@ -1,6 +1,6 @@
 /**
- * The vocabulary of Liminal, and pure code that all packages share. Browser-safe: no Node built-ins, clock, timers,
- * randomness or I/O.
+ * The vocabulary of Liminal, and pure code that all packages share. The code runs in browsers: it uses no Node
+ * built-ins, clock, timers, randomness or I/O.
  */
 export { changedCallFields, callDifferences } from './asked-call.ts';
 export { whyNotAccepted } from './accepted.ts';

@@ -1,4 +1,7 @@
-/** The items of a turn: seed 001's output items, and plan, file changes and approval, which real agents also need. */
+/**
+ * The items of a turn: seed 001's output items, and three more types that real agents need: plan, file changes and
+ * approval.
+ */
 import { z } from 'zod';
 import {
   ApprovalOption,
@@ -52,7 +55,7 @@ export type ItemType = z.infer<typeof ItemType>;
 export const Delivery = z.enum(['sent', 'taken', 'not_taken']);
 export type Delivery = z.infer<typeof Delivery>;
 
-/** The id of the item of a message that was sent into a running turn. */
+/** The id of the item for a message that was sent into a running turn. */
 export const steeredItemId = (turnId: string, messageId: string): string =>
   `${turnId}:said:${messageId}`;
 
@@ -63,15 +66,15 @@ export const steeredItemId = (turnId: string, messageId: string): string =>
 export const Compaction = z.enum(['in_progress', 'completed', 'failed']);
 export type Compaction = z.infer<typeof Compaction>;
 
-/** An event that starts the item, or a patch, can have the field, and upserts show the field. */
+/** The field can be in the event that starts the item, in a patch, and in upserts. */
 const changing = { start: true, patch: true, shown: true } as const;
-/** An event that starts the item can have the field, and upserts show the field. */
+/** The field can be in the event that starts the item, and in upserts. */
 const asked = { start: true, shown: true } as const;
 
 export const baseFields = {
   id: field(z.string().min(1)),
   correlationId: field(z.string().optional(), { start: true }),
-  /** The call of the subagent to which this item belongs. */
+  /** The id of the call that runs the subagent to which this item belongs. */
   parentCallId: field(z.string().optional(), { start: true }),
   /** The times at which the item started and ended (ISO 8601 UTC); set by the response fold from the events. */
   startedAt: field(z.string().optional()),
@@ -81,7 +84,7 @@ export const baseFields = {
    * response fold.
    */
   error: field(ErrorObject.optional()),
-  /** Data of the source for which this vocabulary has no field. */
+  /** Data from the item's source for which this vocabulary has no field. */
   raw: field(z.unknown().optional(), { patch: true }),
 };
 
@@ -89,7 +92,7 @@ const message = {
   content: field(z.string(), { text: true, shown: true }),
   origin: field(z.enum(['user', 'agent', 'system']).default('agent'), { shown: true }),
   blocks: field(z.array(ContentBlock).optional(), { patch: true, shown: true }),
-  /** Set only for a message that was sent into a running turn. */
+  /** Set only for a message that a person sent into a running turn. */
   delivery: field(Delivery.optional(), { start: true, shown: true }),
   /** Set only for a message of the system. */
   compaction: field(Compaction.optional(), { start: true }),
@@ -106,7 +109,7 @@ const functionCall = {
   arguments: field(z.string(), { text: true, start: true, patch: true }),
   callId: field(z.string().min(1)),
   origin: field(z.literal('agent').default('agent')),
-  // A permission request has the fields below that are shown: see AskedCall.
+  // Those fields below that are `shown` also occur in a permission request: see AskedCall.
   title: field(z.string().optional(), changing),
   kind: field(ToolKind.optional(), changing),
   locations: field(z.array(ToolLocation).optional(), changing),
@@ -150,11 +153,11 @@ const plan = { entries: field(z.array(PlanEntry), changing) };
 
 /** The net changes of files by a turn so far, if the agent reports them. */
 const fileChanges = {
-  /** One entry for each changed part of a file; empty if no file differs. */
+  /** One entry for each changed part of a file; empty if no file has changed. */
   diffs: field(z.array(FileDiff), changing),
 };
 
-/** The tool call that a permission request describes, and that runs if it is allowed. */
+/** The tool call that a permission request describes. The call runs if the person allows it. */
 export const AskedCall = z.object({
   name: z.string(),
   /** A JSON string. */
@@ -181,9 +184,11 @@ const approval = {
   editable: field(z.array(z.string()).optional(), asked),
   /** The time at which the default policy answers the request (ISO 8601 UTC). */
   deadline: field(z.string().optional(), asked),
-  /** The call as the permission request describes it; the item of the call `callId` may differ. */
+  /**
+   * The call as the permission request describes it. The item of the call (`callId`) may differ from this description.
+   */
   asked: field(AskedCall.optional(), { start: true }),
-  /** Fields of the call as it was before the agent made this request, where they differ from the request. */
+  /** Those fields of the call, as the call was before the agent made this request, that differ from the request. */
   earlier: field(AskedCall.partial().optional(), { start: true }),
   /** Absent while the request waits for an answer. */
   outcome: field(ApprovalOutcome.optional()),
@@ -256,7 +261,7 @@ type KeyIn<R extends Keyed> =
   | { [T in ItemType]: KeyWith<ItemFields[T], R> }[ItemType]
   | KeyWith<typeof baseFields, R>;
 
-/** What a function returns for each table, by item type. */
+/** Returns a table by item type; each entry is the value that `of` returns for the fields of the type. */
 const byType = <V>(of: (fields: Fields) => V) =>
   Object.fromEntries(
     Object.entries(itemFields).map(([type, own]) => [type, of({ ...baseFields, ...own })]),
@@ -277,12 +282,12 @@ export const patchKeys = keysWith('patch', ({ patch, text }) => patch === true &
 export const textKeys = keysWith('text');
 const namesShown = byType(shownNames);
 
-/** The fields, besides name and arguments, that a permission request has of its call. */
+/** The fields, besides name and arguments, that a permission request repeats from its call. */
 export const askedKeys = namesShown.function_call.map(([key]) => key) as (keyof Shown<
   typeof functionCall
 >)[];
 
-/** The fields of an item that its upsert has, by their names there; undefined fields are left out. */
+/** The fields of an item that its upsert contains, by their names in the upsert; undefined fields are left out. */
 export function shownFields<T extends ItemType>(item: Extract<OutputItem, { type: T }>) {
   const shown = {};
   for (const [key, name] of namesShown[item.type]) {

@@ -17,7 +17,7 @@ test.each([
   [String.raw`["\\\"[", 1]`, '[,]'],
   ['["[', '['],
   ['', ''],
-])('%s has the marks %s outside of strings', (json, marks) => {
+])('in %s, the brackets and commas outside strings are %s', (json, marks) => {
   expect(marksOf(json)).toBe(marks);
 });
 

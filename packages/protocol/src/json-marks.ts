@@ -3,8 +3,8 @@ export const [openList, closeList, openObject, closeObject, comma] = [91, 93, 12
 const [quote, backslash] = [34, 92];
 
 /**
- * Calls `see` for each bracket and comma of a JSON text, except in strings, until `see` returns false. Takes time
- * proportional to the text's length, without parsing.
+ * Calls `see` for each bracket and comma of a JSON text that is not inside a string, until `see` returns false. Takes
+ * time proportional to the text's length, and does not parse the text.
  */
 export function eachMark(json: string, see: (mark: number, at: number) => boolean | void): void {
   for (let at = 0; at < json.length; at += 1) {

@@ -12,7 +12,7 @@ export class LineSplitter {
 
   /** Returns the lines that `text` completes, without their ends. */
   push(text: string): string[] {
-    // Search only the new piece: a long line arrives in many.
+    // Search only the new piece of text, because a long line arrives in many pieces.
     const lines = text.split('\n');
     lines[0] = this.#rest + (lines[0] ?? '');
     this.#rest = lines.pop() ?? '';

@@ -9,7 +9,7 @@ function mapOfTwo() {
   return { map, removed };
 }
 
-test('beyond the size, the oldest entry is removed and reported', () => {
+test('when the map exceeds its size, the oldest entry is removed and reported', () => {
   const { map, removed } = mapOfTwo();
   expect(removed).toEqual([]);
   map.set('c', 3);
@@ -17,7 +17,7 @@ test('beyond the size, the oldest entry is removed and reported', () => {
   expect(removed).toEqual([1]);
 });
 
-test('setting an entry again makes it the newest, and reading it does not', () => {
+test('setting an entry again makes the entry the newest, but reading an entry does not', () => {
   const { map, removed } = mapOfTwo();
   map.set('a', 3);
   expect(map.get('b')).toBe(2);
@@ -26,7 +26,7 @@ test('setting an entry again makes it the newest, and reading it does not', () =
   expect(removed).toEqual([2]);
 });
 
-test('deleting an entry makes room, and reports whether there was one', () => {
+test('deleting an entry makes room, and returns whether there was an entry', () => {
   const { map, removed } = mapOfTwo();
   expect(map.delete('a')).toBe(true);
   expect(map.delete('a')).toBe(false);

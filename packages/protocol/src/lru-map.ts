@@ -1,4 +1,7 @@
-/** A map that keeps only its newest entries: beyond its size, the oldest is removed. Reading does not renew an entry. */
+/**
+ * A map that keeps only its newest entries: when the map exceeds its size, the oldest entry is removed. Reading an
+ * entry does not make it newer.
+ */
 export class LruMap<K, V> {
   readonly #maxEntries: number;
   readonly #onRemoved: ((value: V) => void) | undefined;

@@ -14,18 +14,18 @@ test.each([
   ['a,', '@"a,"'],
   ['Makefile.', '@"Makefile."'],
   ['say "hi".ts', '@"say \\"hi\\".ts"'],
-])('%j is mentioned as %s', (path, mention) => {
+])('the mention of %j is %s', (path, mention) => {
   expect(mentionOf(path)).toBe(mention);
 });
 
-test('a mention begins a word', () => {
+test('a mention is found only at the beginning of a word', () => {
   expect(pathsIn('@a.ts and @src/b.ts\n@c')).toEqual(['a.ts', 'src/b.ts', 'c']);
   expect(pathsIn('你好。@a.ts')).toEqual(['a.ts']);
   expect(pathsIn('me@example.org (@a.ts) `@a.ts`')).toEqual([]);
   expect(pathsIn('@ @. @"" @"a')).toEqual([]);
 });
 
-test('punctuation after a mention does not belong to it', () => {
+test('punctuation after a mention is not part of the mention', () => {
   expect(pathsIn('See @src/a.ts, @b.ts: @c.ts) and @d.ts.')).toEqual([
     'src/a.ts',
     'b.ts',
@@ -35,7 +35,7 @@ test('punctuation after a mention does not belong to it', () => {
   expect(pathsIn('Is it @"a b.ts"?')).toEqual(['a b.ts']);
 });
 
-test('a mention has its place in the text', () => {
+test('a mention contains its position in the text', () => {
   const text = 'Look at @"a b.ts", @c.ts.';
   const marked = mentionsIn(text).map(({ from, to }) => text.slice(from, to));
   expect(marked).toEqual(['@"a b.ts"', '@c.ts']);
@@ -51,7 +51,7 @@ test('every path is found in a text that mentions it', () => {
   );
 });
 
-test('a long text takes linear time, whatever quotes it has', () => {
+test('searching a long text takes linear time, whatever quotes the text contains', () => {
   // A pattern that steps back at each letter would need minutes for these texts.
   expect(mentionsIn(' @"'.repeat(50_000))).toHaveLength(25_000);
   expect(mentionsIn(`@"${'\\"'.repeat(100_000)}`)).toHaveLength(1);
@@ -67,7 +67,7 @@ test('a mention’s link has the URL of the mentioned file', () => {
   expect(mentionLink('/', 'a').uri).toBe('file:///a');
 });
 
-test('a link belongs to a mention in the text, or is a separate attachment', () => {
+test('a link that the text mentions is separated from other attachments', () => {
   const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
   const web = { type: 'resource_link', uri: 'https://example.org/a.ts', name: 'a.ts' } as const;
   const blocks = [
@@ -87,7 +87,7 @@ test('a link belongs to a mention in the text, or is a separate attachment', () 
   expect(linkedMentions('@a.ts', blocks, undefined)).toEqual({ mentions: [], others: blocks });
 });
 
-test('an address is found in every way to write it', () => {
+test('a link is found in the text in whichever way its address is written', () => {
   const links = ['file:///code/a%20b.ts', 'file:///code/a b.ts'].map(
     (uri) => ({ type: 'resource_link', uri, name: 'a' }) as const,
   );

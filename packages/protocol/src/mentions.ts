@@ -1,6 +1,6 @@
 /**
- * Files that a message mentions in the form of Claude Code's own terminal program: `@src/a.ts`, `@"a path with
- * spaces"`, relative to the project folder. A mention begins a word.
+ * Finds files that a message mentions in the form of Claude Code's own terminal program: `@src/a.ts`, `@"a path with
+ * spaces"`, relative to the project folder. A mention is at the beginning of a word.
  */
 import type { ContentBlock } from './content.ts';
 
@@ -15,11 +15,13 @@ export interface Mention {
 /** A mention follows the start of the text, white space, or punctuation of languages that have no spaces. */
 const before = String.raw`(?<=^|[\s。、？！])`;
 const form = new RegExp(`${before}@(?:"(?<quoted>(?:\\\\"|[^"])+)"|(?<plain>[^\\s"]\\S*))`, 'gu');
-/** The characters with which a mention can end: punctuation after a mention belongs to the sentence. */
+/**
+ * The characters with which a mention can end. Punctuation after a mention belongs to the sentence, not to the mention.
+ */
 const last = /[\p{L}\p{N}\p{M}/_+~=%-]/u;
 const needsNoQuotes = /^[\p{L}\p{N}\p{M}./@+~=%_-]*[\p{L}\p{N}\p{M}/_+~=%-]$/u;
 
-/** A path, written as a mention. */
+/** Returns a path in the form of a mention. */
 export function mentionOf(path: string): string {
   return needsNoQuotes.test(path) ? `@${path}` : `@"${path.replaceAll('"', '\\"')}"`;
 }
@@ -54,7 +56,7 @@ export function mentionLink(folder: string, path: string): ResourceLink {
   return { type: 'resource_link', uri: `file://${address.join('/')}`, name };
 }
 
-/** Divides the blocks of a message into links to files that the text mentions, and all other blocks. */
+/** Divides the blocks of a message into links to files that the message's text mentions, and all other blocks. */
 export function linkedMentions(
   text: string,
   blocks: readonly ContentBlock[],
@@ -73,7 +75,8 @@ export function linkedMentions(
 }
 
 /**
- * Returns one address for all ways to write it: with or without escapes, and with or without the slash after a folder.
+ * Returns the same address for all ways to write an address: with or without escapes, and with or without the slash
+ * after a folder.
  */
 function addressOf({ uri }: ResourceLink): string {
   try {

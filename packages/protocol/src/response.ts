@@ -56,13 +56,13 @@ export const Response = z.object({
   finishReason: z.string().nullable(),
   error: ErrorObject.optional(),
   /**
-   * Set for a rewind: the turn that was taken back, together with all later turns; the agent continues from the turn
-   * before it. `takenBack` returns the turns.
+   * Set for a rewind: the id of the first turn that was taken back; all later turns were taken back as well. The agent
+   * continues from the turn before it. `takenBack` returns all of these turns.
    */
   rewoundTo: z.string().optional(),
   /** Whether the run was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
-  /** The trace of the run's events, and the turn's span in it. Absent if the run was made outside Liminal. */
+  /** The trace of the run's events, with the id of the turn's span. Absent if the run was made outside Liminal. */
   traceContext: TraceContext.optional(),
   /** The span of the request that started the turn, if the request had a trace. */
   parentSpanId: z.string().optional(),

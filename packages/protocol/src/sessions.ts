@@ -12,7 +12,10 @@ import { Usage } from './usage.ts';
 export const SessionState = z.enum(['idle', 'queued', 'running', 'waiting', 'failed']);
 export type SessionState = z.infer<typeof SessionState>;
 
-/** The origin of a fork: the other session, that session's title at the time, and the last turn that both share. */
+/**
+ * The origin of a fork: the original session, the title of the original at the time of the fork, and the last turn that
+ * both sessions share.
+ */
 export const ForkOrigin = z.object({
   sessionId: z.string(),
   turnId: z.string(),
@@ -55,7 +58,7 @@ export const SessionSummary = z.object({
   archived: z.boolean().optional(),
   /** Whether a person has pinned the session to the top of lists. */
   pinned: z.boolean().optional(),
-  /** `agent`: the session exists only in the agent's own store until it is opened. */
+  /** `agent`: the session exists only in the agent's own store until a client opens it. */
   source: z.enum(['liminal', 'agent']),
   /** The value of the session's setting `model`, as last reported by its agent. */
   model: z.string().optional(),
@@ -67,7 +70,7 @@ export const SessionSummary = z.object({
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 
-/** Whether an error with this code means that the end or loss of the turn's server cut the turn off. */
+/** Whether an error with this code means that the turn was cut off because the turn's server ended or was lost. */
 export const isInterruption = (code: string | undefined): boolean =>
   code === 'SERVER_ENDED' || code === 'OWNER_LOST';
 
@@ -87,7 +90,7 @@ export type Project = z.infer<typeof Project>;
 
 /** A permission for Liminal's own tools in a project, made by a person's answer “always”. */
 export const Grant = z.object({
-  /** The rule for programs: `tool:edit`, `command:git log`, `edit:src/`. */
+  /** The rule in the form that programs use: `tool:edit`, `command:git log`, `edit:src/`. */
   rule: z.string(),
   /** The rule in words, for people: `edits in src/`. */
   title: z.string(),
@@ -96,14 +99,14 @@ export const Grant = z.object({
 });
 export type Grant = z.infer<typeof Grant>;
 
-/** A queued message; `sending` while the agent is being given the message. */
+/** A queued message. Its state is `sending` while the message is being sent to the agent. */
 export const QueuedMessage = z.object({
   turnId: z.string(),
   message: z.string(),
   blocks: z.array(ContentBlock).optional(),
   /** ISO 8601 UTC. */
   queuedAt: z.string(),
-  /** The trace of the request that has sent the message. */
+  /** The trace of the request that sent the message. */
   traceContext: TraceContext.optional(),
   state: z.enum(['queued', 'sending']),
 });
@@ -127,8 +130,8 @@ export const ConfigOption = z.object({
     }),
   ),
   /**
-   * Prefixes of values that are not listed but can also be set. If a person types an unlisted value without a prefix,
-   * the client puts the first prefix before the value.
+   * Prefixes of values that are not listed but can also be set. If a person types an unlisted value without such a
+   * prefix, the client puts the first prefix before the value.
    */
   takesOther: z.array(z.string()).optional(),
 });
@@ -148,7 +151,7 @@ export type AgentCommand = z.infer<typeof AgentCommand>;
 export const SessionNotice = z.object({
   level: z.enum(['info', 'warning']),
   text: z.string(),
-  /** `agent`: the agent shows the same notice in all of its sessions, so one dismissal by a person is enough. */
+  /** `agent`: the agent shows the same notice in all of its sessions, so a person needs to dismiss it only once. */
   about: z.enum(['agent']).optional(),
 });
 export type SessionNotice = z.infer<typeof SessionNotice>;
@@ -191,7 +194,7 @@ export const AcceptedContent = z.object({
 });
 export type AcceptedContent = z.infer<typeof AcceptedContent>;
 
-/** All data of an open session, except for its conversation. */
+/** All data of an open session except the conversation. */
 export const SessionInfo = z.object({
   session: SessionSummary,
   queue: z.array(QueuedMessage),
@@ -207,10 +210,10 @@ export const SessionInfo = z.object({
   activity: z.string().optional(),
   /** The attachments that the agent accepts; absent until the agent has reported them. */
   accepts: AcceptedContent.optional(),
-  /** Whether the agent accepts messages in the middle of a turn; absent until the agent has reported it. */
+  /** Whether the agent accepts messages in the middle of a turn; absent until the agent has reported this. */
   canSteer: z.boolean().optional(),
   /**
-   * Whether settings, commands, usage and limits are an agent's last report from before the server was restarted or
+   * True if settings, commands, usage and limits are from the agent's last report before the server was restarted or
    * took the session over. Changing a setting starts the agent.
    */
   lastKnown: z.boolean().optional(),
@@ -233,7 +236,7 @@ export const TurnSummary = z.object({
   /** See `turn_complete`. */
   finishReason: z.string().optional(),
   error: ErrorObject.optional(),
-  /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
+  /** Set for a rewind: the id of the first turn that was taken back; all later turns were taken back as well. */
   rewoundTo: z.string().optional(),
   /** Whether the turn was made outside Liminal, for example in a terminal, and found in the agent's own store. */
   madeElsewhere: z.boolean().optional(),
@@ -247,20 +250,23 @@ export const AgentInfo = z.object({
   /** One sentence for people. */
   description: z.string(),
   available: z.boolean(),
-  /** The reason why the agent is not available, or what it lacks for full use, and what to do about it. */
+  /**
+   * The reason why the agent is not available, or what the agent lacks for full use; and what the user can do about
+   * this.
+   */
   reason: z.string().optional(),
   version: z.string().optional(),
-  /** The path of the agent's program, if the program can be the user's own or Liminal's copy. */
+  /** The path of the agent's program; set if the program can be either the user's own or Liminal's copy. */
   program: z.string().optional(),
   /**
-   * Whether only the agent can read its own sessions: a list has the agent's last answer, because no agent is started
-   * for a list.
+   * Whether only the agent can read its own sessions. A list then contains the agent's last answer, because no agent is
+   * started for a list.
    */
   sessionsOnRequest: z.boolean().optional(),
   /** Whether the agent's sessions can be forked. */
   forks: z.boolean().optional(),
   /**
-   * Whether a fork always has the whole conversation, so that only the newest turn can be forked, and only after its
+   * Whether a fork always contains the whole conversation. Then only the newest turn can be forked, and only after its
    * end.
    */
   forksWhole: z.boolean().optional(),

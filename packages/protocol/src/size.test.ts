@@ -5,12 +5,12 @@ import { cutText, headOf, sizeOf, tailOf, withinSize } from './size.ts';
 const all = Number.MAX_SAFE_INTEGER;
 const mark = '... (cut here: too long)';
 
-test('a value that is small enough is returned itself', () => {
+test('a value that is small enough is returned unchanged, as the same object', () => {
   const value = { a: ['text', 1, null], b: { c: true } };
   expect(withinSize(value, 1_000)).toBe(value);
 });
 
-test('a text that is too long is cut and marked; the rest of the value keeps its shape', () => {
+test('a text that is too long is cut and marked, and the other parts of the value do not change', () => {
   const item = {
     type: 'message',
     content: 'x'.repeat(500),
@@ -50,7 +50,7 @@ it('any value that is too large is cut to about the given size, and can be writt
   fc.assert(
     fc.property(value, fc.integer({ min: 50, max: 2_000 }), (one, room) => {
       const cut = withinSize(one, room);
-      // Each cut text may exceed the size by its mark or its first few characters.
+      // Each cut text may exceed the size by the length of its mark or by its first few characters.
       const [before, after] = [sizeOf(one, all), sizeOf(cut, all)];
       expect(after).toBeLessThanOrEqual(Math.max(room, before <= room ? before : room + 12_000));
       expect(Array.isArray(cut)).toBe(Array.isArray(one));
@@ -68,7 +68,7 @@ test('an object of very many fields, and a list of as many texts, are cut to the
   expect(sizeOf(withinSize(Object.values(fields), 10_000), all)).toBeLessThan(12_000);
 });
 
-test('a size is the length of the value’s JSON, or at most half as much more', () => {
+test('the size of a value is the length of its JSON, or at most one and a half times this length', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ') });
   const value = fc.anything({ maxDepth: 3, key: texts, values: [texts] });
   fc.assert(
@@ -89,7 +89,7 @@ test('measuring stops at the given limit', () => {
   }
 });
 
-test('if the size is already used up, texts as short as names stay, and longer texts are cut and marked', () => {
+test('if no room is left, texts that are as short as names are kept, and longer texts are cut and marked', () => {
   const [name, long] = ['x'.repeat(64), 'y'.repeat(65)];
   expect(withinSize({ name, long, other: name, count: 7, none: null }, 10)).toEqual({
     name,
@@ -105,7 +105,7 @@ test('a single text is cut to the given size', () => {
   expect(withinSize('x'.repeat(198), 200)).toBe('x'.repeat(198));
 });
 
-test('a list is cut where it exceeds the size, an object after a hundred fields', () => {
+test('a list is cut where it exceeds the size, and an object is cut after a hundred fields', () => {
   const list = Array.from({ length: 100 }, (_, index) => `${index % 10}`);
   const cut = withinSize({ list, kind: 'list' }, 60);
   expect(cut).toEqual({ list: list.slice(0, 12), kind: 'list' });

@@ -1,11 +1,11 @@
 /** The largest size of an item (`sizeOf`); a larger item is cut. */
 export const maxItemSize = 16 * 1024 * 1024;
-/** The largest size of a turn's data without its items: model, end and error. */
+/** The largest size of a turn's data without the turn's items: model, end and error. */
 export const maxHeadSize = 64 * 1024;
 
 /** The mark is ASCII, because any other character would double the memory of the whole text. */
 const mark = '... (cut here: too long)';
-/** The length up to which texts are not cut, because such texts are names and type words. */
+/** Texts up to this length are not cut, because they are names and type words. */
 const short = 64;
 /** The number of an object's fields that are kept even if there is no room for their values. */
 const fewFields = 100;
@@ -29,8 +29,8 @@ export function sizeOf(value: unknown, room: number): number {
 }
 
 /**
- * Returns the value itself, or, if it is larger than `room`, a copy of about that size and the same shape: long texts
- * are cut and marked, and lists are shortened.
+ * Returns the value itself if it is not larger than `room`. Otherwise returns a copy of about that size and with the
+ * same shape: long texts are cut and marked, and lists are shortened.
  */
 export function withinSize<T>(value: T, room: number): T {
   return sizeOf(value, room) <= room ? value : (new Cutter(room).cut(value) as T);
@@ -39,13 +39,17 @@ export function withinSize<T>(value: T, room: number): T {
 const isHigh = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 const isLow = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
-/** The first `length` characters of a text; one less if the cut would halve a surrogate pair. */
+/**
+ * Returns the first `length` characters of a text. Returns one character less if the cut would divide a surrogate pair.
+ */
 export function headOf(text: string, length: number): string {
   const isHalved = isHigh(text.charCodeAt(length - 1)) && isLow(text.charCodeAt(length));
   return text.slice(0, isHalved ? length - 1 : length);
 }
 
-/** The last `length` characters of a text; one less if the cut would halve a surrogate pair. */
+/**
+ * Returns the last `length` characters of a text. Returns one character less if the cut would divide a surrogate pair.
+ */
 export function tailOf(text: string, length: number): string {
   const at = Math.max(0, text.length - length);
   const isHalved = isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1));

@@ -28,7 +28,7 @@ test('any trace and span id that was written is read unchanged, and is valid in 
   );
 });
 
-test('a header with any text is a valid trace or is ignored; it never causes an error', () => {
+test('a header with any text is either a valid trace or ignored; it never causes an error', () => {
   const parts = fc.constantFrom('00', 'ff', '01', traceId, spanId, '0'.repeat(32), '-', 'A', '\n');
   const text = fc.oneof(
     fc.string(),
@@ -52,7 +52,7 @@ test.each([
   ['more fields than version 00 has', `${valid}-more`],
   ['a later version with more text in its last field', `01-${traceId}-${spanId}-01more`],
   ['two headers', `${valid}, ${valid}`],
-])('%s in a traceparent is ignored, and its tracestate with it', (_, traceparent) => {
+])('a traceparent with %s is ignored, and so is its tracestate', (_, traceparent) => {
   expect(readTrace({ traceparent, tracestate: 'a=1' })).toBeUndefined();
 });
 

@@ -1,7 +1,9 @@
 /** The trace to which a run belongs, as W3C trace context, level 1 (https://www.w3.org/TR/trace-context-1/). */
 import { z } from 'zod';
 
-/** A `traceparent` of any version, in lower-case hexadecimal; ids of only zeros and version `ff` are not valid. */
+/**
+ * Matches a `traceparent` of any version, in lower-case hexadecimal. Ids of only zeros and version `ff` are not valid.
+ */
 const anyVersion =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 /** A `traceparent` as Liminal writes it: version 00, with `sampled` as the only possible flag. */
@@ -11,12 +13,12 @@ const version00 = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-0[01]$/;
 const member =
   /^[a-z\d][a-z\d_\-*/]{0,240}(@[a-z][a-z\d_\-*/]{0,13})?=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const maxMembers = 32;
-/** The longest `tracestate` that is passed on, in characters; a longer one is dropped. */
+/** The longest `tracestate` that is passed on, in characters; a longer `tracestate` is dropped. */
 const maxState = 512;
 
 /**
- * A trace context as a field of events and messages, because a log has no headers that would carry it. The trace
- * context of an event names the span of the event's turn.
+ * A trace context as a field of events and messages, because a log has no headers that could carry the trace context.
+ * The trace context of an event contains the span of the event's turn.
  */
 export const TraceContext = z.object({
   traceparent: z.string().regex(version00),
@@ -41,7 +43,10 @@ export function readTraceparent(header: unknown): SpanContext | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** The trace context in a request's headers; undefined if there is no valid one. Never throws. */
+/**
+ * Returns the trace context in a request's headers; undefined if the headers contain no valid trace context. Never
+ * throws.
+ */
 export function readTrace(headers: {
   traceparent?: unknown;
   tracestate?: unknown;

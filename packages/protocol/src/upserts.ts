@@ -21,7 +21,7 @@ const base = {
   errorMessage: z.string().optional(),
   /** The time at which the item began (ISO 8601 UTC), so that a reader can show its duration. */
   startedAt: z.string().optional(),
-  /** The call of the subagent to which this item belongs. */
+  /** The id of the call that runs the subagent to which this item belongs. */
   parentCallId: z.string().optional(),
 };
 
@@ -54,7 +54,7 @@ export const PlanUpsert = z.object({
   type: z.literal('plan'),
   ...shownShape(itemFields.plan),
 });
-/** All net changes of files by the turn so far; each upsert has all of them. */
+/** All net changes of files that the turn has made so far; each upsert repeats all of them. */
 export const FileChangesUpsert = z.object({
   ...base,
   type: z.literal('file_changes'),
@@ -75,7 +75,7 @@ export const ApprovalUpsert = z.object({
   ...shownShape(itemFields.approval),
   /** The call as the permission request describes it: see ApprovalItem. */
   asked: ShownCall.optional(),
-  /** Fields of the call as it was before the request, where they differ from the request: see ApprovalItem. */
+  /** Those fields of the call, as the call was before the request, that differ from the request: see ApprovalItem. */
   earlier: ShownCall.partial().optional(),
   outcome: ApprovalOutcome.optional(),
 });
@@ -111,12 +111,12 @@ export const TurnEvent = z.discriminatedUnion('type', [
     sessionId: z.string(),
     status: z.enum(['completed', 'cancelled']),
     /**
-     * The reason why the agent stopped; one of ACP's terms if one of them fits: `end_turn`, `max_tokens`,
+     * The reason why the agent stopped. If one of ACP's terms fits, it is that term: `end_turn`, `max_tokens`,
      * `max_turn_requests`, `refusal`.
      */
     finishReason: z.string().optional(),
     usage: Usage.optional(),
-    /** Set for a rewind: the id of the turn that was taken back, together with all later turns. */
+    /** Set for a rewind: the id of the first turn that was taken back; all later turns were taken back as well. */
     rewoundTo: z.string().optional(),
   }),
   z.object({

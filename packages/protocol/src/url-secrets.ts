@@ -20,7 +20,7 @@ export function hideUrlSecrets(text: string): string {
   for (let next = starts.next(); !next.done;) {
     const { 0: start, 1: scheme = '', index } = next.value;
     next = starts.next();
-    // A URL that is part of the previous URL's query or fragment is hidden with it.
+    // If a URL is part of the query or the fragment of the URL before it, both URLs are hidden together.
     if (index < from) continue;
     const place = index + start.length;
     if (place > end) {
@@ -65,8 +65,8 @@ function cutAt(mark: string, text: string): [before: string, after: string | und
 }
 
 /**
- * The end of the user part in a URL. A web address may have an "@" in its path. In a database's address an "@" can only
- * follow the password, which may contain any characters.
+ * The end of the user part in a URL. In a web address, an "@" may also be part of the path. In a database's address, an
+ * "@" can only follow the password, and the password may contain any characters.
  */
 function endOfUser(scheme: string, rest: string): number {
   const place = isWeb(scheme) ? rest.split(/[/?#]/, 1)[0] : rest;

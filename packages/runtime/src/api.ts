@@ -30,13 +30,13 @@ export interface Outgoing {
 /** The transport of one subscriber. */
 export interface Sink {
   /**
-   * Sends a message. Returns false when the transport's buffer is full: the subscriber then gets no messages until
-   * `Subscription.drained()`, and then the newest state of everything that it missed (invariant 9).
+   * Sends a message. Returns false when the transport's buffer is full. Until `Subscription.drained()` is called, the
+   * subscriber then gets no messages; afterwards it gets the newest state of everything that it missed (invariant 9).
    */
   send(outgoing: Outgoing): boolean;
   /**
-   * Calls `load`, which loads what the subscriber lacks, once the transport has room; subscribers that share a
-   * transport load one after the other. Without this method, loads start at once.
+   * Calls `load` once the transport has room; `load` loads the part of the session that the subscriber lacks. Subscribers
+   * that share a transport load one after the other. Without this method, loads start at once.
    */
   whenRoom?(load: () => Promise<void>): void;
 }
@@ -81,23 +81,26 @@ export interface FollowRunOptions {
   waits?: boolean;
 }
 
-/** A client that shows a session on its user's machine, and what the client does there for the session's agent. */
+/**
+ * A client that shows a session on its user's machine. The session's agent can use the features that the client has:
+ * reading files, writing files, and running programs.
+ */
 export interface AttachedClient {
   /** Whether the client's user sent the message of this turn. */
   startedTurn(turnId: string): boolean;
   /**
-   * Undefined if the client cannot read files. Rejects if the client does not have the text, or when the signal
-   * aborts.
+   * Reads a file's text; undefined if the client cannot read files. Rejects if the client does not have the text, or
+   * when the signal aborts.
    */
   readText?: ((path: string, part: TextPart, signal: AbortSignal) => Promise<string>) | undefined;
   /**
-   * Undefined if the client cannot write files. Rejects with `CLIENT_REFUSED` if the client reports that it wrote
-   * nothing; also rejects when the signal aborts.
+   * Writes a file's text; undefined if the client cannot write files. Rejects with `CLIENT_REFUSED` if the client
+   * reports that it wrote nothing. Also rejects when the signal aborts.
    */
   writeText?: ((path: string, text: string, signal: AbortSignal) => Promise<void>) | undefined;
   /**
-   * Undefined if the client has no terminals. Rejects if the client does not run the program, or when the signal
-   * aborts.
+   * Runs a program in a terminal of the client; undefined if the client has no terminals. Rejects if the client does
+   * not run the program, or when the signal aborts.
    */
   runProgram?:
     | ((request: TerminalRequest, signal: AbortSignal) => Promise<ClientTerminal>)
@@ -110,7 +113,7 @@ export interface RuntimeMetrics {
   openRuns: number;
   /** The number of runs, on all servers, that have ended but are not in history yet. */
   backlogRuns: number;
-  /** The number of events that history lacks, of the runs that this server projects. */
+  /** The number of events that history lacks; counts only the runs that this server projects. */
   lagEvents: number;
 }
 
@@ -129,7 +132,10 @@ export interface RuntimeGauges {
   agents: AgentProcesses[] | undefined;
 }
 
-/** One method for each operation in the protocol's table, and the methods that only the interfaces need. */
+/**
+ * One method for each operation in the protocol's table, and further methods that only the HTTP, WebSocket and ACP
+ * interfaces need.
+ */
 export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   gauges(): Promise<RuntimeGauges>;
@@ -144,13 +150,16 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   /** Throws `BLOB_NOT_FOUND`. */
   getBlob(hash: string): Promise<StoredBlob>;
   /**
-   * A session as a text file, in pieces. If reading fails on the way, the last line is missing. `liminal` is the
-   * version of this server. Throws `SESSION_NOT_FOUND`.
+   * Returns a session as a text file, in pieces. If a later read fails, the file ends without its last line. `liminal`
+   * is the version of this server. Throws `SESSION_NOT_FOUND`.
    */
   exportSession(sessionId: string, versions: { liminal: string }): Promise<AsyncIterable<string>>;
-  /** Imports a file made by `exportSession`, completely or not at all. Throws `EXPORT_UNREADABLE`. */
+  /** Imports a file made by `exportSession`: either the whole file or nothing. Throws `EXPORT_UNREADABLE`. */
   importSession(file: AsyncIterable<Uint8Array>): Promise<ImportResult>;
-  /** A run's canonical events: stored ones, then live ones, up to the terminal event. Throws `RUN_NOT_FOUND`. */
+  /**
+   * Returns a run's canonical events: the stored events, then the live events, up to the terminal event. Throws
+   * `RUN_NOT_FOUND`.
+   */
   followRun(runId: string, options: FollowRunOptions): Promise<RunFeed>;
 
   /**
@@ -174,11 +183,11 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   attach(sessionId: string, client: AttachedClient): () => void;
 
   /**
-   * Stops new turns: requests that would begin a turn are rejected with `SHUTTING_DOWN`, and queued messages stay
-   * queued. Resolves when no turn is running, or when `hurry` aborts. Subscribers still get their messages.
+   * Stops new turns: rejects, with `SHUTTING_DOWN`, requests that would begin a turn, and leaves queued messages in the
+   * queue. Resolves when no turn is running, or when `hurry` aborts. Subscribers still get their messages.
    */
   finish(hurry: AbortSignal): Promise<void>;
-  /** Ends every agent process; running turns end with the error `SERVER_ENDED`. */
+  /** Ends every agent process. Running turns end with the error `SERVER_ENDED`. */
   close(): Promise<void>;
 }
 

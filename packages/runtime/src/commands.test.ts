@@ -19,7 +19,7 @@ function recorder() {
   return { run, calls };
 }
 
-test('a command is sent to another server as name, session and arguments, and returns the answer', async () => {
+test('a command is sent to another server as name, session and arguments, and resolves with that server’s answer', async () => {
   const { run, calls } = recorder();
   const methods = forwardCommands(async (request) => readAnswer(request, await run(request)));
   await expect(methods.send('s', 'Hi', 'turn')).resolves.toEqual({ turnId: 't', queued: true });
@@ -47,7 +47,7 @@ test.each([
   { command: 'editQueued', sessionId: 's', args: ['t'] },
   { command: 'setConfig', sessionId: 's', args: ['model', 1] },
   { command: 'rename', sessionId: 's', args: [' '] },
-] as const)('$command with invalid arguments does nothing', async (request) => {
+] as const)('$command with invalid arguments is not run', async (request) => {
   const { run, calls } = recorder();
   await expect(runCommand(run, { ...request, args: [...request.args] })).rejects.toThrow(
     z.ZodError,

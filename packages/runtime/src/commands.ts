@@ -1,4 +1,4 @@
-/** The protocol's commands as requests: the runtime runs them, and servers send them to each other. */
+/** The protocol's commands as requests. The runtime runs the requests, and servers send them to each other. */
 import { type CommandName, commands, type Operation, readArguments } from '@liminal/protocol';
 import { z } from 'zod';
 import type { Runtime } from './api.ts';
@@ -17,7 +17,7 @@ const runtimeCommands = [
   'unpin',
   'deleteSession',
 ] as const satisfies CommandName[];
-/** The commands that need more than their session: the runtime has a function for each. */
+/** The commands that need more than their session. The runtime has one function for each of these commands. */
 export type RuntimeCommands = Pick<Commands, (typeof runtimeCommands)[number]>;
 
 type WithoutId<Method> = Method extends (sessionId: string, ...args: infer Args) => infer Result
@@ -33,8 +33,9 @@ export function isRuntimeCommand(command: CommandName): command is keyof Runtime
 }
 
 /**
- * The commands that a server still runs while it shuts down: `closed`, until its turns have ended; `never`, even after
- * that. Every other command begins something, and is refused as soon as the server begins to shut down.
+ * The commands that a server does not refuse as soon as it begins to shut down. `closed`: refused once the server's
+ * turns have ended. `never`: never refused. Every command that is not listed begins work, and is refused as soon as the
+ * server begins to shut down.
  */
 export const refusedOnce: Partial<Record<CommandName, 'closed' | 'never'>> = {
   loadSession: 'closed',

@@ -8,8 +8,8 @@ import { type RuntimeOptions, SessionRuntime } from './runtime.ts';
 import { tracedStore } from './tracing/index.ts';
 
 /**
- * Ends the runs that an earlier server left open, and returns a ready runtime. If the storage offers coordination,
- * sessions are shared with other servers, and the open runs of other servers are left alone.
+ * Ends the runs that an earlier server left open, and returns a ready runtime. If the storage offers coordination, this
+ * server shares the sessions with other servers, and does not end the open runs of other servers.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const now = options.now ?? Date.now;

@@ -138,7 +138,7 @@ const table = {
       'The server is shutting down and starts nothing new. Try again when it is back.',
   },
   STALE_OWNER: {
-    /** For a session that this server has given up, or is giving up: its next owner must answer. */
+    /** For a session that this server has given up, or is giving up: the caller must ask the session's next owner. */
     givenUp: () => 'The session is moving to another server. Try again.',
     taken: (sessionId: string) => `Another server has just taken session ${sessionId}. Try again.`,
   },

@@ -1,6 +1,6 @@
 /**
- * A semaphore: limits how many tasks run at the same time. Clients take turns, however many tasks each has; one
- * client's tasks start in the order of their calls.
+ * A semaphore: limits how many tasks run at the same time. Each client gets its turn, however many tasks it has. The
+ * tasks of one client start in the order of their calls.
  */
 export class FairSemaphore {
   /** Waiting tasks by client; the client whose turn is next is first. */

@@ -11,7 +11,7 @@ export interface MeteredTurn {
   errorCode?: string;
   /** From the turn's start, when its agent has the message, to its end. */
   seconds: number;
-  /** From the turn's start to the agent's first text to the user; absent if the agent wrote none. */
+  /** From the turn's start to the agent's first text for the user; absent if the agent wrote no text. */
   firstTextSeconds?: number;
   usage?: Usage;
   /** The cost of this turn in US dollars; absent if its agent does not report costs. */

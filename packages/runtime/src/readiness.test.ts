@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Readiness } from './readiness.ts';
 
-test('an unreachable part is named, without the text of its error', async () => {
+test('the report lists an unreachable service, without the text of its error', async () => {
   const readiness = new Readiness([
     { name: 'The database', ask: async () => 'here' },
     { name: 'Redis', ask: () => Promise.reject(new Error('redis://:hush@10.0.0.1 is away')) },
@@ -9,7 +9,7 @@ test('an unreachable part is named, without the text of its error', async () => 
   expect(await readiness.troubles()).toEqual(['Redis cannot be reached.']);
 });
 
-test('a part that does not answer is named within a second and not asked again before it answers; many probes ask once', async () => {
+test('a service that does not answer within a second is reported and is not asked again before it answers; simultaneous checks ask it only once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   try {
     const answer = Promise.withResolvers<void>();

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a part may take to answer, in ms. */
+/** How long a required service may take to answer, in ms. */
 const patienceMs = 1_000;
-/** How long an answer is reused, in ms: each part is asked at most once in this time. */
+/** How long an answer is reused, in ms: each required service is asked at most once in this time. */
 const reuseMs = 1_000;
 
-/** A part that the server needs, such as the database. */
+/** A service that this server needs, such as the database. */
 export interface Dependency {
   /** The subject of a sentence for users. */
   name: string;
-  /** Sends the part a cheap request; rejects if the part cannot be reached. */
+  /** Sends the service a cheap request; rejects if the service cannot be reached. */
   ask: () => Promise<unknown>;
 }
 
-/** Checks whether the parts that the server needs can be reached. */
+/** Checks whether the services that this server needs can be reached. */
 export class Readiness {
   readonly #dependencies: readonly { name: string; ask: () => Promise<string | undefined> }[];
   #answer: { at: number; troubles: Promise<string[]> } | undefined;
@@ -25,7 +25,7 @@ export class Readiness {
     }));
   }
 
-  /** One sentence for each part that is not ready, without addresses; empty if all are ready. */
+  /** One sentence for each service that is not ready, without addresses; empty if all services are ready. */
   async troubles(): Promise<string[]> {
     const now = performance.now();
     if (!this.#answer || now - this.#answer.at > reuseMs) {
@@ -45,7 +45,7 @@ export class Readiness {
   }
 }
 
-/** Asks a part only once at a time: further callers wait for the running request. */
+/** Asks a service only once at a time: further callers wait for the running request. */
 function oneAtATime(name: string, ask: Dependency['ask']): () => Promise<string | undefined> {
   let asking: Promise<string | undefined> | undefined;
   return async () => {

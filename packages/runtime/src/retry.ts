@@ -2,7 +2,7 @@ import { withRetries } from '@liminal/protocol';
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface RetryOptions {
-  /** Once it has aborted, a failed try is not repeated. */
+  /** When this signal has aborted, a failed try is not repeated. */
   signal: AbortSignal;
   /** The delay between two tries, in ms. */
   everyMs: number;
@@ -10,7 +10,9 @@ interface RetryOptions {
   onTrouble: (error: unknown) => void;
 }
 
-/** Retries a step until it succeeds; undefined if the signal aborts first. */
+/**
+ * Retries a step until it succeeds, and resolves with its result; resolves with undefined if the signal aborts first.
+ */
 export async function retry<T>(
   step: () => Promise<T>,
   { signal, everyMs, onTrouble }: RetryOptions,

@@ -36,7 +36,10 @@ export class Roots {
     return this.#hidden.hides(path);
   }
 
-  /** Whether the file must not be shown, whatever its path: the path may be a hard link to a hidden file. */
+  /**
+   * Whether the content of a file must not be shown, whatever the file's path: the path may be a hard link to a hidden
+   * file.
+   */
   async hidesFile(found: Stats): Promise<boolean> {
     return this.#hidden.hasFile(found);
   }
@@ -53,7 +56,8 @@ export class Roots {
    */
   async admit(projectDir: string): Promise<string> {
     const path = resolve(expandHome(projectDir));
-    // Looks the folder up in a single file system call, because each message waits for this: only a folder has a `.`.
+    // Looks the folder up in a single file system call, because each message waits for this lookup: only a folder has a
+    // `.`.
     const real = await realpath(`${path}/.`).catch(() => undefined);
     // A path outside the roots gets the same answer whether or not it exists, so that the answer reveals nothing about
     // it.

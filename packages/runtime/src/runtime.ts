@@ -102,9 +102,9 @@ export interface RuntimeOptions {
   /** Receives spans; without it, nothing is traced. */
   tracing?: Tracing;
   /**
-   * Ends all agents of this server at the given time, unless it is called again before. This works even while the
-   * server is suspended, because another server may own its sessions after that time. The time is in ms on the clock
-   * of `os.uptime()`; undefined means never. Called only in a cluster.
+   * Ends all agents of this server at the given time, unless this function is called again before that time. This works
+   * even while the server is suspended, because another server may own its sessions after that time. The time is in ms
+   * on the clock of `os.uptime()`; undefined means never. Called only in a cluster.
    */
   endAgentsAt?: (atMs: number | undefined) => void;
   /** The current time in ms since the epoch. */
@@ -137,7 +137,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
   readonly #listSubscribers = new SessionListSubscribers();
   readonly #clients = new AttachedClients();
   readonly #readiness: Readiness;
-  /** Set once no new turns begin; resolves when no turn is running. */
+  /** Set once the server begins no new turns; resolves when no turn is running. */
   #finished: PromiseWithResolvers<void> | undefined;
   #closed = false;
 
@@ -477,7 +477,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     this.#listSubscribers.publish(sessions);
   }
 
-  /** Drops a session that another server has deleted. */
+  /** Removes from memory a session that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#listSubscribers.publish([], [sessionId]);
     await this.sessions.dropDeleted(sessionId);

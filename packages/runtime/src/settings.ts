@@ -34,9 +34,9 @@ export interface ApprovalPolicy {
   /** In ms; 0: no deadline. */
   deadlineMs: number;
   /**
-   * The server's answer at the deadline; it holds for this request only. With `reject`, if the request has no option
-   * to refuse, the server stops the turn; with `allow`, if the request has no allow-once option, or has a form, the
-   * request keeps waiting for a user.
+   * The server's answer at the deadline; the answer applies to this request only. With `reject`: if the request has no
+   * option to refuse, the server stops the turn. With `allow`: if the request has no allow-once option, or has a form,
+   * the request keeps waiting for a user.
    */
   fallback: 'reject' | 'allow';
 }
@@ -49,7 +49,7 @@ export interface UpsertSettings {
   batchTimeoutMs: number;
   /** How tokens are counted: four characters each, or a word each. */
   tokenCounter: 'characters' | 'words';
-  /** When a text's first upsert is published: at its first piece, or when the first batch is full. */
+  /** When a text's first upsert is published: when the first text arrives, or when the first batch is full. */
   firstEmission: 'immediate' | 'threshold';
   /** How often publishing a message is retried. */
   retryAttempts: number;

@@ -1,6 +1,6 @@
 /**
- * Decides which files may be shown to people, and opens such a file without following a link to a file that may not
- * be shown.
+ * Decides which files may be shown to people. Opens such a file without following a link to a file that must not be
+ * shown.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export interface FileScope {
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
-/** Whether the file at a real path may be shown, and its path be named. */
+/** Whether the content and the path of the file at a real path may be shown. */
 export function mayBeShown(
   real: string | undefined,
   { projectDir, roots }: FileScope,
@@ -65,8 +65,8 @@ async function openThere(path: string, real: string): Promise<FileHandle> {
 }
 
 /**
- * The real path of an open file; undefined if unknown. Linux reports the path; on other systems the path is compared
- * with the file.
+ * Returns the real path of an open file; undefined if the path is unknown. Linux reports the path; on other systems,
+ * the file at the expected path is compared with the open file.
  */
 async function whereIs(file: FileHandle, real: string): Promise<string | undefined> {
   if (process.platform === 'linux') {

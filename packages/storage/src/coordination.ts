@@ -1,13 +1,16 @@
 /**
- * The contracts by which several servers on one log and one store act as one. Every driver passes
+ * The contracts by which several servers, with one log and one store, act as one server. Every driver passes
  * `testing/coordination-suite.ts`.
  */
 
-/** The exclusive right to act on something, for a limited time. */
+/** The exclusive right to act on something (such as a session), for a limited time. */
 export interface Lease {
   name: string;
   holder: string;
-  /** Increases each time the lease changes its holder: a smaller token belongs to a former holder. */
+  /**
+   * A number that increases each time the lease changes its holder. A smaller token therefore belongs to a former
+   * holder.
+   */
   token: number;
 }
 
@@ -17,24 +20,29 @@ export interface Leases {
    * the lease again, with the same token.
    */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Extends a lease by `ttlMs`, even after it expired; false if another holder has acquired it since. */
+  /**
+   * Extends a lease by `ttlMs`, even if the lease has expired. Resolves with false if another holder has acquired the
+   * lease since.
+   */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
   /** Releases a lease at once. If another holder has acquired the lease, nothing changes. */
   release(lease: Lease): Promise<void>;
-  /** The current leases by name; names without a holder are missing. */
+  /** The current leases by name; the result lacks names without a holder. */
   holders(names: readonly string[]): Promise<Map<string, Lease>>;
 }
 
-/** The latest text under each name, for all subscribers. Texts expire unless they are posted again. */
+/**
+ * Stores the latest text under each name, and shows it to all subscribers. A text expires unless it is posted again.
+ */
 export interface Board {
   /** Posts a text for `ttlMs`, and notifies subscribers. */
   post(name: string, text: string, ttlMs: number): Promise<void>;
-  /** The current text of each name; names without a text are missing. */
+  /** The current text of each name; the result lacks names without a text. */
   read(names: readonly string[]): Promise<Map<string, string>>;
   /**
-   * Reports each posting whose name begins with `prefix` from the moment when it resolves; postings of one name in
-   * order. Postings during a lost connection are missed: `onGap` reports the reconnect, so that the listener can read
-   * again.
+   * Reports each posting whose name begins with `prefix`, from the moment when the returned promise resolves. Postings
+   * of one name are reported in order. Postings during a lost connection are missed; `onGap` then reports the
+   * reconnect, so that the listener can read again.
    */
   watch(prefix: string, listener: BoardListener): Promise<Unsubscribe>;
 }
@@ -48,9 +56,12 @@ export type Unsubscribe = () => Promise<void>;
 
 /** Messages from one server to another, each delivered once and in order. */
 export interface Inboxes {
-  /** Opens an inbox: `listener` gets its messages from now on, including those sent during a lost connection. */
+  /**
+   * Opens an inbox. From now on, `listener` gets the inbox's messages, including messages that are sent during a lost
+   * connection.
+   */
   open(name: string, listener: (message: string) => void): Promise<Unsubscribe>;
-  /** Sends a message; false if the inbox is not open. */
+  /** Sends a message; resolves with false if the inbox is not open. */
   send(name: string, message: string): Promise<boolean>;
 }
 
@@ -60,13 +71,15 @@ export interface RunClaim {
   sessionId: string;
   /** The other runs of the session that are not settled, in any order. */
   others(): Promise<string[]>;
-  /** Reports that the store has the run up to `seq`: from then on, the log need keep only the run's newest events. */
+  /**
+   * Reports that the store has the run up to `seq`. From then on, the log needs to keep only the run's newest events.
+   */
   projected(seq: number): Promise<void>;
-  /** The run is settled: it is not assigned again. */
+  /** Reports that the run is settled; the run is not assigned again. */
   done(): Promise<void>;
 }
 
-/** Assigns the runs to be projected, each to one worker at a time. */
+/** Assigns the runs that must be projected; each run has one worker at a time. */
 export interface RunRegistry {
   /**
    * Yields the runs that are given to one worker. Each run is given to one of the waiting workers as soon as the run
@@ -78,7 +91,7 @@ export interface RunRegistry {
 
 /** A published message about a turn, in seed 003's envelope, for readers in any language. */
 export interface UpsertMessage {
-  /** A UUID; the same message has the same id if it is published again. */
+  /** A UUID. If the same message is published again, it has the same id. */
   eventId: string;
   /** The time, ms since the epoch. */
   timestamp: number;
@@ -89,7 +102,7 @@ export interface UpsertMessage {
   payload: string;
 }
 
-/** One stream of published messages per turn, which is kept for an hour after its last message. */
+/** The published messages: one stream for each turn. A stream is kept for an hour after its last message. */
 export interface UpsertStreams {
   publish(message: UpsertMessage): Promise<void>;
 }
@@ -100,23 +113,23 @@ export interface Task {
   body: string;
 }
 
-/** The sender of a message about a task. */
+/** The side that sends a message about a task. */
 export type TaskSide = 'asker' | 'worker';
 
 /**
- * The state of a task: a worker has taken the task, the task waits for a worker, or no worker is present. A worker
+ * The state of a task: a worker has taken the task; or the task waits for a worker; or no worker is present. A worker
  * that died counts as present for a few more seconds.
  */
 export type TaskState = 'taken' | 'waits' | 'unattended';
 
 /**
- * Assigns tasks to workers. If a worker dies with a task that it has taken, the task is not assigned again, since its
+ * Assigns tasks to workers. If a worker dies after it has taken a task, the task is not assigned again, because its
  * progress is unknown.
  */
 export interface TaskQueue {
   /**
-   * Offers a task: one of the present workers takes the task, or the next worker that comes. Resolves with the task's
-   * id.
+   * Offers a task. One of the present workers takes the task, or else the next worker that comes. Resolves with the
+   * task's id.
    */
   offer(body: string): Promise<string>;
   /** Yields the tasks that this worker takes, as soon as they are offered. Ends when the signal aborts. */

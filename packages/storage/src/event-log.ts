@@ -36,17 +36,17 @@ export interface EventLog {
    * the medium refuses the write (a full disk): then the same append can be retried.
    */
   append(runId: string, events: readonly StreamEvent[]): Promise<void>;
-  /** Events of a run in order; none if the run is unknown or settled. */
+  /** Returns events of a run in order; returns none if the run is unknown or settled. */
   read(runId: string, options?: ReadOptions): Promise<StreamEvent[]>;
   /**
-   * Yields events of a run: past events, then each new event as it is appended; ends after the terminal event, or when
-   * the log is closed. Following begins when the first event is requested. An unknown run is waited for; for a
-   * settled run, the iteration ends at once. Stop a waiting follower by its `signal`: `return()` takes effect only at
-   * the next event. If the log has dropped projected events, the first yielded event is the oldest remaining one, as
-   * its `seq` shows.
+   * Yields events of a run: past events, then each new event when it is appended. Ends after the terminal event, or
+   * when the log is closed. Following begins when the first event is requested. For an unknown run, the iteration waits
+   * until the run begins; for a settled run, the iteration ends at once. To stop a waiting follower, abort its
+   * `signal`: `return()` takes effect only at the next event. If the log has dropped projected events, the first
+   * yielded event is the oldest remaining one, as its `seq` shows.
    */
   follow(runId: string, options?: FollowOptions): AsyncIterable<StreamEvent>;
-  /** Runs that are not settled, oldest first: runs that a crash left open, and runs that are not yet projected. */
+  /** Runs that are not settled, oldest first: runs that a crash has left open, and runs that are not projected yet. */
   unsettled(): Promise<LoggedRun[]>;
   /**
    * Reports that the run's final Response is stored, so that its events may be deleted. Active followers still get

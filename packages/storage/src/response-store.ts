@@ -48,7 +48,7 @@ export const SessionRecord = z.object({
   agentSessionId: z.string().optional(),
   /** The agent's earlier ids for the session, oldest first: after `/clear`, the agent continues under another id. */
   formerAgentSessionIds: z.array(z.string()).optional(),
-  /** The value of `AgentDriver.storedMark` when history last had everything from the agent's store. */
+  /** The value of `AgentDriver.storedMark` when history last contained everything from the agent's store. */
   storedMark: z.string().optional(),
   /** The chosen config options by id. */
   config: z.record(z.string(), z.string()),
@@ -65,8 +65,8 @@ export const SessionRecord = z.object({
   /** Whether a turn was cut off while it waited for a person's answer, and may be resumed. */
   awaits: z.boolean().optional(),
   /**
-   * For a fork: the session that it was forked from, the last turn that both share, and the other session's title at
-   * that time.
+   * For a fork: the original session, the last turn that both sessions share, and the title of the original at the time
+   * of the fork.
    */
   forkedFrom: ForkOrigin.optional(),
   /**
@@ -99,8 +99,8 @@ export interface ItemPage {
   items: StoredItem[];
   /**
    * The heads, oldest first, of the runs of these items, and of the runs without items that come after the page's
-   * oldest item (on the oldest page, of all earlier runs without items as well), so that all pages together have
-   * every run.
+   * oldest item. The oldest page also contains the heads of all earlier runs without items, so that all pages together
+   * contain every run.
    */
   heads: ResponseHead[];
   /** Whether there are older items. */
@@ -112,14 +112,15 @@ export interface ItemsWanted {
   /** The most items. */
   limit: number;
   /**
-   * The most bytes of JSON, but at least one item. If a page ends because of this limit, older items remain.
+   * The most bytes of JSON on a page; a page contains at least one item, whatever its size. If this limit ends a page,
+   * older items remain.
    */
   size?: number;
 }
 
 /**
- * Names the items of tool calls to read: a reader has the run's items on one side of `index`, and lacks the calls'
- * items on the other side.
+ * Selects the items of tool calls to read: the reader has the run's items on one side of `index`, and lacks the items
+ * of the calls on the other side.
  */
 export interface CallsWanted {
   runId: string;
@@ -154,7 +155,7 @@ export interface SearchHit {
     /** Set for an output or a permission request: the id of the call that it belongs to. */
     callId?: string;
   };
-  /** A piece of the text around the hit, on one line. */
+  /** A piece of the text around the hit, on a single line. */
   snippet: string;
 }
 
@@ -173,21 +174,20 @@ export interface ResponseStore {
   saveSession(session: SessionRecord): Promise<void>;
   getSession(sessionId: string): Promise<SessionRecord | undefined>;
   /**
-   * Returns the record to a new owner, with everything that the previous owner has saved, and in the same step raises
-   * its `fence`, so that later saves of the previous owner are refused. Throws `STALE_OWNER` if the stored fence is
-   * greater.
+   * Returns the record to a new owner, with everything that the previous owner has saved. In the same step, raises the
+   * record's `fence`, so that later saves of the previous owner are refused. Throws `STALE_OWNER` if the stored fence
+   * is greater.
    */
   takeSession(sessionId: string, fence: number): Promise<SessionRecord | undefined>;
   /** Sessions, newest first by `updatedAt`, then by `createdAt`. */
   listSessions(filter?: { projectId?: string; active?: boolean }): Promise<SessionRecord[]>;
   /**
    * Deletes the session with all its Responses and holds on blobs, and blobs that no session needs any more. If the
-   * session was stored, its own id and its agent's ids are remembered, and later saves under these ids (by a former
-   * owner, or a slow projector) store nothing. If the session was not stored, no id is remembered. The call can be
-   * repeated.
+   * session was stored, its own id and its agent's ids are remembered: later saves under these ids, by a former owner
+   * or a slow projector, store nothing. If the session was not stored, no id is remembered. The call can be repeated.
    */
   deleteSession(sessionId: string): Promise<void>;
-  /** Returns those of the ids that belong to deleted sessions, as their own ids or as their agents' ids. */
+  /** Returns those of the given ids that belong to a deleted session, either as its own id or as an id of its agent. */
   findDeleted(ids: readonly string[]): Promise<string[]>;
   /**
    * Saves a Response, replacing an earlier snapshot of the same run. Runs of a session keep the order of their first
@@ -197,7 +197,8 @@ export interface ResponseStore {
    */
   saveResponse(response: Response): Promise<void>;
   /**
-   * Saves many Responses, in order, in one step: a session's turns from before Liminal. For each, as `saveResponse`.
+   * Saves many Responses, in order, in one step: the turns that a session had before Liminal. Each Response is saved as
+   * by `saveResponse`.
    */
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
@@ -210,8 +211,8 @@ export interface ResponseStore {
     options?: { fromRunId?: string },
   ): Promise<ResponseHead[] | undefined>;
   /**
-   * A page of a session's newest items, or of the newest items before a given place; an empty page if the place's run
-   * is unknown.
+   * Returns a page of a session's newest items, or of the newest items before a given position. Returns an empty page
+   * if the position's run is unknown.
    */
   readItems(sessionId: string, options: ItemsWanted): Promise<ItemPage>;
   /**

@@ -1,4 +1,4 @@
-/** Wakes one waiting caller; if no caller waits, the next caller does not wait. */
+/** Wakes one waiting caller. If no caller is waiting when the signal is set, the next caller does not wait. */
 export class Signal {
   #isSet = false;
   #wake: () => void = () => {};

@@ -2,7 +2,7 @@ const waiting: (() => void)[] = [];
 
 /**
  * Lets other work run on the one thread between the steps of long work. Resolves after other work has run. If several
- * callers wait, only one is resumed at a time, so that no two long steps follow each other.
+ * callers wait, only one caller is resumed at a time, so that no two long steps run directly after each other.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

@@ -62,9 +62,9 @@ const refusalsOfSteering = [
 ] as const;
 
 /**
- * Operations that only the session's owner carries out; every server passes them on to the owner. The first id in each
- * path is the session's id. Every command can be repeated: if the session's owner is lost, the command goes to the next
- * owner.
+ * Operations that only the session's owner carries out; every other server passes them on to the owner. The first id in
+ * each path is the session's id. Every command can be repeated: if the session's owner is lost, the command is sent to
+ * the next owner.
  */
 export const commands = {
   loadSession: {
@@ -82,8 +82,8 @@ export const commands = {
     ],
   },
   /**
-   * Reports that the user is about to send a message, so that the agent may already start. Resolves before the agent
-   * runs.
+   * Reports that the user is about to send a message, so that the server can already start the agent. Resolves before
+   * the agent runs.
    */
   prewarm: {
     method: 'POST',
@@ -120,7 +120,7 @@ export const commands = {
   },
   /**
    * Resolves when the running turn has the message and the message is logged. With a `messageId` (a UUID chosen by the
-   * sender) the request can be repeated, even after that turn: the message is sent only once.
+   * sender) the request can be repeated, even after the running turn has ended: the message is sent only once.
    */
   steer: {
     method: 'POST',
@@ -188,8 +188,8 @@ export const commands = {
     refusals: [...refusalsOfCommands, 'INTERRUPT_FAILED', 'PROCESS_CRASH'],
   },
   /**
-   * An outside program reports that the turn is done, in case the agent has not noticed. Only `notify` also accepts the
-   * agent's own session id in the path.
+   * Lets an outside program report that the turn is done, in case the agent has not noticed the end. Only `notify` also
+   * accepts the agent's own session id in the path.
    */
   notify: {
     method: 'POST',
@@ -280,7 +280,7 @@ export const commands = {
     answer: McpServersResult,
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
-  /** The agent stores the change, so the change also holds in the agent's own terminal program. */
+  /** The agent stores the change, so the change also applies in the agent's own terminal program. */
   changeMcpServer: {
     method: 'POST',
     path: '/api/session/:id/mcp/:name',
@@ -292,7 +292,7 @@ export const commands = {
     refusals: [...refusalsOfCommands, ...refusalsOfStarts, 'NOT_SUPPORTED', 'SHUTTING_DOWN'],
   },
   /**
-   * The agent's model gets the conversation and the question; the question and the answer do not become part of the
+   * The agent's model gets the conversation and the question. Neither the question nor the answer becomes part of the
    * conversation.
    */
   aside: {
@@ -376,8 +376,8 @@ export const commands = {
     refusals: refusalsOfCommands,
   },
   /**
-   * Archiving changes nothing else: a running turn continues. `pin` also changes nothing else. `archive` and `pin` also
-   * work for a session of an agent's own store.
+   * Archiving changes nothing else: for example, a running turn continues. The same is true of `pin`. Both operations
+   * also work for a session in an agent's own store.
    */
   archive: {
     method: 'POST',

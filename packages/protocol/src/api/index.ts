@@ -1,4 +1,4 @@
-/** The HTTP operations, each as one entry of a table. `wire/http.ts` has the schemas of their bodies. */
+/** The HTTP operations, each as one entry of a table. The schemas of their bodies are in `wire/http.ts`. */
 export { type CommandName, commands, refusalsOfCommands } from './commands.ts';
 export {
   type OperationResult,

@@ -74,12 +74,12 @@ test('ids are escaped in a path', () => {
 });
 
 describe('the table', () => {
-  test('has each combination of path and method once', () => {
+  test('contains each combination of path and method only once', () => {
     const routes = table.map(([, { method, path }]) => `${method} ${path}`);
     expect(routes).toEqual([...new Set(routes)]);
   });
 
-  test.each(table)('names only fields that exist: %s', (_, operation) => {
+  test.each(table)('lists only fields that exist: %s', (_, operation) => {
     const { query, body, answer, fields = [], unwrap } = operation;
     const shapeOf = (schema: unknown) => (schema instanceof z.ZodObject ? schema.shape : {});
     expect(Object.keys(shapeOf(body ?? query))).toEqual(expect.arrayContaining([...fields]));
@@ -88,7 +88,10 @@ describe('the table', () => {
     expect([query, body]).toContain(undefined);
   });
 
-  test.each(Object.entries(commands))('%s has a session', (_, { path }) => {
-    expect(path).toMatch(/^\/api\/session\/:id(\/|$)/);
-  });
+  test.each(Object.entries(commands))(
+    'contains a session’s id in the path of %s',
+    (_, { path }) => {
+      expect(path).toMatch(/^\/api\/session\/:id(\/|$)/);
+    },
+  );
 });

@@ -7,11 +7,11 @@ import type { RefusalCode } from './refusals.ts';
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** In a path, `:name` stands for an id, which is an argument. */
+  /** The path; `:name` in the path is a placeholder for an id, which is an argument of the operation. */
   path: string;
-  /** A sentence for people about what the operation does. */
+  /** A sentence for people that describes what the operation does. */
   summary: string;
-  /** An operation has a query, a body, or neither. */
+  /** The query or the body; an operation has at most one of the two. */
   query?: z.ZodObject;
   body?: z.ZodType;
   /**
@@ -23,20 +23,20 @@ export interface Operation {
   status?: number;
   /** The schema of the answer; without a schema the answer is `{}`. */
   answer?: z.ZodType;
-  /** The name of the field that the caller gets instead of the whole answer. */
+  /** If set, the caller gets only this field of the answer instead of the whole answer. */
   unwrap?: string;
-  /** The answer is a stream of server-sent events. */
+  /** If true, the answer is a stream of server-sent events. */
   streams?: true;
-  /** The body has the field `traceContext`; a request may send the trace in its headers instead. */
+  /** If true, the body has the field `traceContext`; a request may instead send the trace in its headers. */
   traced?: true;
-  /** The request's body (`body`), or the answer (`answer`), is a file instead of JSON. */
+  /** Set if the request's body (`request`) or the answer (`answer`) is a file instead of JSON. */
   bytes?: 'request' | 'answer';
   /**
    * `open`: every client that reaches the server may call the operation, without credentials. Without `open`, a request
    * needs credentials.
    */
   access?: 'open';
-  /** The codes with which the operation can be refused, besides those of every request. */
+  /** The codes with which the operation can be refused, besides the codes of every request. */
   refusals: readonly RefusalCode[];
 }
 
@@ -44,7 +44,7 @@ export interface Operation {
 export const idMax = 300;
 const Id = z.string().min(1).max(idMax);
 
-/** `given`: the value that a caller passes. `read`: the value after the schemas have filled in defaults. */
+/** `given`: the type of the value that a caller passes. `read`: the type after the schemas have filled in defaults. */
 type SchemaSide = 'given' | 'read';
 type Value<Schema, S extends SchemaSide> = S extends 'given' ? z.input<Schema> : z.output<Schema>;
 
@@ -94,7 +94,7 @@ export type Methods<Table, S extends SchemaSide = 'given'> = {
 /** The parts of an operation's request. */
 interface RequestParts {
   ids: Record<string, unknown>;
-  /** The query or the body; undefined if there is neither. */
+  /** The query or the body; undefined if the operation has neither. */
   content?: unknown;
 }
 

@@ -134,7 +134,9 @@ const requests = {
     unwrap: 'agents',
     refusals: [],
   },
-  /** Lists the sessions in a store that only the agent can read. No other list operation starts an agent. */
+  /**
+   * Lists the sessions in a store that only the agent can read. This is the only list operation that starts an agent.
+   */
   findSessions: {
     method: 'POST',
     path: '/api/agents/:cliType/sessions',
@@ -170,7 +172,7 @@ const requests = {
     refusals: [],
   },
   /**
-   * For completing a mention while a message is written: see `mentionOf`. Without `q`, lists changed files first, then
+   * Completes a mention while a user writes a message: see `mentionOf`. Without `q`, lists changed files first, then
    * the files and folders of the top level.
    */
   findFiles: {
@@ -191,7 +193,7 @@ const requests = {
       'SHUTTING_DOWN',
     ],
   },
-  /** In the order in which they were granted, oldest first. An answer with “always” creates a grant. */
+  /** Lists the grants in the order in which they were made, oldest first. An answer with “always” creates a grant. */
   listGrants: {
     method: 'GET',
     path: '/api/project/grants',
@@ -218,14 +220,14 @@ const requests = {
 /** Operations of the runtime that return a single answer. */
 export const operations = { ...requests, ...commands };
 
-/** The other operations: streams, and operations of the server itself. */
+/** All operations that do not belong to the runtime: streams, and operations of the server itself. */
 export const serverOperations = {
   followSession: {
     method: 'GET',
     path: '/api/session/:id/stream',
     summary: 'Follows a session: history and info, then upserts, appends, discards, turns.',
     query: z.object({
-      /** The position from which to continue; a `Last-Event-ID` is newer and takes precedence. */
+      /** The position from which to continue. A `Last-Event-ID` header is newer and takes precedence. */
       cursor: z.string().optional(),
       /** `1`: text is sent as `append` between full upserts. */
       deltas: z.enum(['0', '1']).optional(),
@@ -239,7 +241,7 @@ export const serverOperations = {
     summary: 'Follows a run as canonical events, up to its terminal event.',
     query: z.object({
       /**
-       * `1`: if the run has not begun, the stream waits for it. A client that has chosen the run's id itself then
+       * `1`: if the run has not begun, the stream waits for the run. Then a client that has chosen the run's id itself
        * misses no event.
        */
       wait: z.enum(['0', '1']).optional(),
@@ -312,7 +314,9 @@ export const serverOperations = {
     access: 'open',
     refusals: [],
   },
-  /** For load balancers: fails while the server is stopping, or while a service that it needs cannot be reached. */
+  /**
+   * For load balancers. Fails while the server is stopping, or while a service that the server needs cannot be reached.
+   */
   ready: {
     method: 'GET',
     path: '/readyz',

@@ -4,7 +4,7 @@ import { emptyResponse, foldResponse, toResponse } from '../folds/response.ts';
 import { eventScripts, runOf, seed001Event, seed001Response } from '../testing/index.ts';
 import { toResponsesEvent, toResponsesResponse, type UuidOf } from './responses.ts';
 
-/** Returns UUIDs that number the ids in the order of their first use. */
+/** Returns a function that converts ids to UUIDs; the UUIDs number the ids in the order of their first use. */
 function numbering(): UuidOf {
   const known = new Map<string, string>();
   return (id) => {
@@ -14,7 +14,7 @@ function numbering(): UuidOf {
   };
 }
 
-test('the events and the Response of any run are valid by seed 001, A.1, and each event becomes one event', () => {
+test('the events and the Response of any run are valid by seed 001, A.1, and each event is converted to one event', () => {
   fc.assert(
     fc.property(eventScripts(), (events) => {
       const uuidOf = numbering();
@@ -31,7 +31,7 @@ test('the events and the Response of any run are valid by seed 001, A.1, and eac
 const told = (...payloads: Parameters<typeof runOf>[0]) =>
   runOf(payloads).map((event) => toResponsesEvent(event, (id) => `uuid of ${id}`).payload);
 
-test('payloads include the ids and the start time that our events have only in the envelope', () => {
+test('payloads include the ids and the start time; in our events, only the envelope contains them', () => {
   const usage = { inputTokens: 7, outputTokens: 3 };
   expect(
     told(

@@ -118,7 +118,7 @@ const payloads: {
   }),
 };
 
-/** The translation of each item type. Items of types that A.1 lacks become system messages with a text. */
+/** The translation of each item type. An item whose type A.1 lacks becomes a system message with a text. */
 const items: {
   [T in OutputItem['type']]: (item: Item<T>, base: { id: string }, uuidOf: UuidOf) => ResponsesItem;
 } = {

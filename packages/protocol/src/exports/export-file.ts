@@ -10,8 +10,8 @@ import { Response } from '../response.ts';
 import { ForkOrigin } from '../sessions.ts';
 
 /**
- * The version of the format; it increases also if the types of events and items change. A reader must refuse a file
- * with a newer version.
+ * The version of the format. It also increases if the types of events or items change. A reader must refuse a file with
+ * a newer version.
  */
 export const exportFormatVersion = 1;
 
@@ -107,7 +107,10 @@ export const ImportResult = z.object({
   cliType: z.string(),
   title: z.string(),
   runs: Count,
-  /** Whether the same file was imported before: the result is that session, and nothing was added. */
+  /**
+   * Whether the same file was imported before. Then the result is the session of the earlier import, and nothing was
+   * added.
+   */
   wasThere: z.boolean(),
 });
 export type ImportResult = z.infer<typeof ImportResult>;

@@ -70,14 +70,14 @@ test('a file is read in parts, whatever the size of the pieces in which it arriv
       { type: 'end', end },
     ]);
   }
-  // The last line may have no line end.
+  // A file may lack the line end of its last line.
   expect(await read(textOf(whole).trimEnd())).toHaveLength(4);
 });
 
 const blob = { type: 'blob', hash: 'a'.repeat(64), mimeType: 'image/png', data: 'AAAA' };
 const run2 = { ...run, id: 'run-2', turnId: 'run-2' };
 
-test('blobs come before the run that refers to them, and a run may lack its events', async () => {
+test('blobs come before the run that refers to them, and a run without events is accepted', async () => {
   const { traceContext: _, ...untraced } = run;
   const lines = [
     header,
@@ -194,7 +194,7 @@ test('a line that never ends is refused before it fills the memory', async () =>
   expect(given).toBeLessThan(10);
 });
 
-test('events rebuilt from a run fold to that run', () => {
+test('the events that are rebuilt from a run fold to the same run', () => {
   fc.assert(
     fc.property(eventScripts(), (script) => {
       const known = fold(script);

@@ -16,9 +16,12 @@ import {
   ExportLine,
   exportVersion,
 } from './export-file.ts';
-/** The longest line, in characters: the JSON of the largest item, in which one character may need six. */
+/**
+ * The longest line, in characters: the JSON of the largest item. In JSON, one character of the item may need six
+ * characters.
+ */
 const lineMax = 112 * 1024 * 1024;
-/** The longest header, in characters: a file of another kind is refused after a few pieces. */
+/** The longest header, in characters. A file of another kind is refused after a few pieces of text. */
 const headerMax = 1024 * 1024;
 /** The largest number of lines of one run. */
 const runLinesMax = 5_000_000;

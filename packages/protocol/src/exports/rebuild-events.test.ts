@@ -40,7 +40,7 @@ function expected(text: string, ms: number): string[] {
   return pieces.filter((piece) => piece !== '');
 }
 
-test('a text is cut into pieces of whole words, each with the white space before it', () => {
+test('a text is cut into pieces of whole words, and each piece begins with the white space before its words', () => {
   const part = fc.constantFrom(' ', '\n', '\u00a0', 'a', 'word', '😀', '\ud83d', '  \t');
   const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''));
   fc.assert(
@@ -61,7 +61,7 @@ test.each([
   expect(deltasOf(content, 60_000).join('')).toBe(content);
 });
 
-test('items begin in the order of the run even if their times are out of order', () => {
+test('items begin in the order of the run, even if their times are in another order', () => {
   const at = (ms: number) => new Date(ms).toISOString();
   const item = (id: string, from: number, to: number) =>
     ({

@@ -1,6 +1,7 @@
 /**
- * Makes events for a finished run whose own events are no longer stored, so that the run can be replayed. A run has the
- * times at which its items began and ended, but not the times at which their texts grew, so the texts grow evenly.
+ * Makes events for a finished run whose own events are no longer stored, so that the run can be replayed. A run
+ * contains the times at which its items began and ended, but not the times at which their texts grew. Therefore the
+ * texts grow evenly.
  */
 import { type EventPayload, stampEvent, type StreamEvent } from '../events.ts';
 import { itemText, withText } from '../folds/item-text.ts';
@@ -71,7 +72,7 @@ function responseEnd({ status, usage, error, finishReason }: Response): EventPay
   ];
 }
 
-/** An item's start, the pieces of its text, and its end. */
+/** Returns the events of an item: its start, the pieces of its text, and its end. */
 function itemEvents(item: OutputItem, from: number, to: number): Timed[] {
   const pieces = piecesOf(itemText(item), to - from);
   const grown = pieces.map((deltaContent, index): Timed => ({
@@ -94,7 +95,7 @@ function withoutTimes(item: OutputItem): OutputItem {
   return rest;
 }
 
-/** Cuts the text into pieces that end after a word, so that no character is divided. */
+/** Cuts the text into pieces. Each piece ends after a word, so that no character is divided. */
 function piecesOf(text: string, ms: number): string[] {
   const ends = Array.from(text.matchAll(/\S+/g), ({ index, 0: word }) => index + word.length);
   // The last piece includes the white space at the end; a text without words is one piece.

@@ -63,7 +63,7 @@ function costOf(fold: (events: StreamEvent[]) => void, payloads: EventPayload[],
 }
 
 describe.each(Object.entries(folds))('the %s fold of a big turn', (_, fold) => {
-  // If each step's cost grew with the number of items, one big turn would cost ten times as much as ten small ones.
+  // If each step's cost grew with the number of items, a big turn would cost ten times as much as ten small turns.
   it.each(Object.entries(turns))('costs in proportion to its items: %s', (__, turn) => {
     const tenSmall = costOf(fold, turn(100), 10);
     const big = costOf(fold, turn(1_000), 1);

@@ -24,9 +24,9 @@ export function closeOpenItems(state: ResponseState, closing: Closing): EventPay
 }
 
 /**
- * Returns the end of one open item. An item with content ends as done, or with the turn's error. Messages, reasoning
- * and outputs without content are withdrawn. A plan and file changes stay as they are, an approval ends as cancelled,
- * and a message that a person sent into the turn ends as not taken.
+ * Returns the event that ends one open item. An item with content ends as done, or with the turn's error. Messages,
+ * reasoning and outputs without content are withdrawn. A plan and file changes stay as they are, an approval ends as
+ * cancelled, and a message that a person sent into the turn ends as not taken.
  */
 export function closeItem(item: OutputItem, { status, error }: Closing): EventPayload {
   const itemId = item.id;

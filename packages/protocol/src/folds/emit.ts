@@ -15,8 +15,8 @@ export function emitOpen(moment: Moment, view: View, status: 'create' | 'update'
 }
 
 /**
- * Emits a view for the last time. If a text was never shown, its `create` is emitted first (TC-5.1a), unless the text
- * was held on purpose (a user's message) or is empty (TC-5.4c).
+ * Emits a view for the last time. If the view's text was never shown, its `create` is emitted first (TC-5.1a), unless
+ * the text was held on purpose (a user's message) or is empty (TC-5.4c).
  */
 export function emitLast(
   moment: Moment,

@@ -50,7 +50,7 @@ describe('a text', () => {
     ]);
   });
 
-  test('buffers its first words like later words', () => {
+  test('buffers its first words in the same way as later words', () => {
     for (const itemType of ['message', 'reasoning'] as const) {
       const start = { type: 'item_start', itemId: 'a', itemType, initialContent: 'Hi.' } as const;
       const { state, upserts } = foldRun([start]);
@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(shownLast([say.call('call', 'Bash'), say.delta('call', '{"a":1}')], live)).toEqual([]);
   });
 
-  test('is shown a second time only at its end, to readers that get no deltas', () => {
+  test('is shown a second time only at its end, if the readers get no deltas', () => {
     expect(shownLast([...running, say.delta('out', 'a')])).toEqual([]);
     expect(shownLast([...running, patch('out', { blocks })])).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('with the id of other calls grows only by its own output', () => {
+  test('with the id of other calls is shown with only its own output', () => {
     const both = [say.callDone('a', 'Bash', 'one', {}), say.callDone('b', 'Bash', 'one', {})];
     const grown = [output('out', 'one'), say.delta('out', 'x'), say.delta('out', 'y')];
     expect(shownLast([...both, ...grown], live)).toEqual([

@@ -11,7 +11,7 @@ import { type FoldResult, type OpenView, type FoldStep, withView } from './upser
 import { isShown } from './views.ts';
 
 export interface Growth {
-  /** The id of the item whose text grows: the shown item, or the answer shown with it. */
+  /** The id of the item whose text grows: either the shown item, or the answer that is shown with it. */
   itemId: string;
   text: string;
   /** Whether fields other than the text have changed as well. */
@@ -33,13 +33,16 @@ export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult 
   return { state: withView(step.state, grown.next), outputs: grown.outputs };
 }
 
-/** The output for text with which the Response's item already ends. The view keeps its older text until it is shown. */
+/**
+ * Returns the output for text that the item in the Response already contains at its end. The view keeps its older text
+ * until it is shown.
+ */
 function appendOutput({ head, state }: FoldStep, itemId: string, text: string): FoldOutput {
   const length = state.response.open.get(itemId)?.text.length ?? text.length;
   return { kind: 'append', turnId: head.turnId, itemId, at: length - text.length, text };
 }
 
-/** The view of the call that an open item answers. */
+/** The view of the call to which an open item is the answer. */
 function findByAnswer({ state }: FoldStep, itemId: string): OpenView | undefined {
   const kin = pairableIds(state.response.items, itemId).map((id) => state.open.get(id));
   return kin.find((known) => known?.view.answer?.id === itemId);
@@ -80,7 +83,7 @@ function grow(step: FoldStep, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** The step of a view whose text grows, by a delta or by the start of an answer. */
+/** The step of a view whose text grows, either by a delta or because an answer starts. */
 export function growText(step: FoldStep, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };
@@ -113,7 +116,7 @@ function growCall(step: FoldStep, known: OpenView, { itemId, text, patched }: Gr
   const outputGrew = itemId !== item.id && text !== '';
   if (!step.state.config.appends || !(patched || outputGrew)) return { next: known, outputs: [] };
   const before = answer === undefined ? 0 : itemText(answer).length - text.length;
-  // Output that was there before the patch has already been shown, with the call's other changes.
+  // Output that arrived before the patch has already been shown, together with the call's other changes.
   if (patched || before === 0) return show(step, known);
   return append(step, known, before, text);
 }

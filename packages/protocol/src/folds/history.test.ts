@@ -74,7 +74,7 @@ describe('history', () => {
     }
   });
 
-  it('shows items that were imported without an end as ended together with their turn', () => {
+  it('shows items that were imported without an end as ended at the end of their turn', () => {
     const response = {
       ...stored(say.text('m'), say.delta('m', 'Hi')),
       status: 'complete' as const,

@@ -1,4 +1,4 @@
-/** A stored Response as upserts: the last state of the live upsert fold (invariant 4). */
+/** Converts a stored Response to upserts: the last state of the live upsert fold (invariant 4). */
 import type { Response } from '../response.ts';
 import type { TurnSummary } from '../sessions.ts';
 import type { UpsertObject } from '../upserts.ts';
@@ -15,7 +15,7 @@ export function responseToUpserts(response: Response, emittedAt: string): Upsert
   return viewsOf(response.outputItems).flatMap((view) => {
     const progress = progressOf(view, response);
     if (!isShown(view, progress)) return [];
-    // If the turn's end cut the item off, the turn's end is also the item's end.
+    // If the end of the turn cut the item off, the item ended at the same time as the turn.
     const sourceTimestamp = viewEndedAt(view) ?? new Date(response.updatedAt).toISOString();
     const emission = { status: statusOf(view, progress), sourceTimestamp, emittedAt };
     return [renderUpsert(view, progress, response, emission)];

@@ -33,7 +33,7 @@ test('an item that cannot be paired has only itself as kin, and an unknown item 
   expect(pairableIds(list, 'n')).toEqual([]);
 });
 
-test('an item that is put again keeps its place in the order, in the same or another family', () => {
+test('an item that is put again keeps its position in the order, in the same family or in another family', () => {
   const list = listOf(call('a'), call('b'), output('c'));
   expect(pairableIds(putItem(list, call('a')), 'b')).toEqual(['a', 'b', 'c']);
   const moved = putItem(list, call('a', 'two'));
@@ -61,7 +61,7 @@ test('of many items with one id, only items near each other are kin', () => {
     const first = ids.indexOf(kin[0] ?? '');
     expect(kin).toEqual(ids.slice(first, first + kin.length));
     expect(kin.length).toBeLessThanOrEqual(96);
-    // The kin reach at least this far on both sides, or to the first or last item.
+    // The kin include at least the items up to this distance on both sides, or up to the first or last item.
     expect(first).toBeLessThanOrEqual(Math.max(0, place - 32));
     expect(first + kin.length).toBeGreaterThanOrEqual(Math.min(200, place + 9));
   }

@@ -1,6 +1,6 @@
 /**
- * A run's items: in the order of their starts, by id, and as calls with their answers. A step's cost does not depend on
- * the number of items.
+ * A run's items: a list in the order of their starts, an index by id, and the pairs of calls and answers. The cost of a
+ * step does not depend on the number of items.
  */
 import type { OutputItem } from '../items.ts';
 import { familyOf } from './pair-answers.ts';

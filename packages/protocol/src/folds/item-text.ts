@@ -1,7 +1,10 @@
 /** The text of an item: the only field that deltas extend; its name depends on the item's type. */
 import { type OutputItem, textKeys } from '../items.ts';
 
-/** A message's or reasoning's content, a call's arguments, an output's text; `''` for items without such a field. */
+/**
+ * Returns a message's or reasoning's content, a call's arguments, or an output's text. Returns `''` for items without
+ * such a field.
+ */
 export function itemText(item: OutputItem): string {
   const [key] = textKeys[item.type];
   const text: unknown = key && Reflect.get(item, key);

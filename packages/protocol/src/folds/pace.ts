@@ -17,7 +17,7 @@ export interface Pace {
 
 export const startPace: Pace = { batchIndex: 0, tokens: 0, inWord: false, shown: 0 };
 
-/** The length, in characters, from which a text is emitted again only after it has grown by a certain share. */
+/** The length, in characters, above which a text is emitted again only after the text has grown by a certain share. */
 const longText = 32 * 1024;
 const worthwhile = 1.25;
 
@@ -30,8 +30,8 @@ export function isWorthShowing({ shown }: Pace, length: number): boolean {
 }
 
 /**
- * The default token counter: words between white space. The count is also exact for a text in deltas, wherever the
- * deltas cut words.
+ * The default token counter: counts words between white space. The count is exact even for a text that arrives in
+ * deltas, wherever the deltas cut words.
  */
 export function countWords(text: string): number {
   let words = 0;

@@ -38,8 +38,8 @@ export function callKeyOf(item: OutputItem): string | undefined {
 }
 
 /**
- * The keys that a call with this id can have; for items that name a call but not whether the call is a tool call or a
- * script.
+ * The keys that a call with this id can have. For items that contain the id of a call, but not whether the call is a
+ * tool call or a script.
  */
 export function callKeysOf(callId: string): [tool: string, script: string] {
   return [`tool:${callId}`, `script:${callId}`];

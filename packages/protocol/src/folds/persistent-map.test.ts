@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PersistentMap } from './persistent-map.ts';
 
-/** Few different keys, so that keys recur; many keys of the second kind have the same hash. */
+/** There are only a few different keys, so that keys recur. Many keys of the second kind have the same hash. */
 const keys = fc.oneof(
   fc.nat({ max: 300 }).map((n) => `6d1f2c34-1c9a-4be3-8f6e-000000000000/item-${n}`),
   fc.array(fc.constantFrom('Aa', 'BB'), { maxLength: 5 }).map((halves) => halves.join('')),
@@ -58,7 +58,7 @@ describe('a persistent map', () => {
     );
   });
 
-  it('a key keeps its place until it is deleted', () => {
+  it('keeps the position of a key until the key is deleted', () => {
     const map = PersistentMap.empty<string>().set('a', '1').set('b', '2').set('a', '3');
     expect([map.placeOf('a'), map.placeOf('b'), map.placeOf('c')]).toEqual([0, 1, undefined]);
     expect(map.delete('a').set('a', '4').keys()).toEqual(['b', 'a']);

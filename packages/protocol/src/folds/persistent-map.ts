@@ -1,13 +1,13 @@
 /**
- * An immutable map: `set` and `delete` return a new map that shares all but a few small nodes with the old one. A
- * fold's state can therefore be kept and continued more than once, and a step costs the same among ten thousand items
- * as among ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
+ * An immutable map: `set` and `delete` return a new map, which shares nearly all of its nodes with the old map.
+ * Therefore the state of a fold can be kept and continued more than once, and a step costs the same among ten thousand
+ * items as among ten. The map is a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001).
  */
 export class PersistentMap<V> {
-  // Only declared: a field without a value would be set to undefined first, in each of the many new maps.
+  // The field is only declared: in each of the many new maps, a field without a value would first be set to undefined.
   declare readonly size: number;
   declare readonly root: Node<V> | undefined;
-  /** The place of the next new key. */
+  /** The position that the next new key gets. */
   declare readonly next: number;
 
   private constructor(size: number, root: Node<V> | undefined, next: number) {
@@ -29,7 +29,8 @@ export class PersistentMap<V> {
   }
 
   /**
-   * The key's place in the order of first `set` calls: the earlier, the smaller. Setting a key again keeps its place.
+   * The key's position in the order of first `set` calls: a key that was set earlier has a smaller position. If a key
+   * is set again, its position stays.
    */
   placeOf(key: string): number | undefined {
     return find(this.root, hashOf(key), key)?.place;
@@ -45,7 +46,7 @@ export class PersistentMap<V> {
       : new PersistentMap(size + 1, insert(root, 0, hash, entry), next + 1);
   }
 
-  /** Returns the map itself if it lacks the key. */
+  /** Returns a map without the key. If the map does not have the key, returns the map itself. */
   delete(key: string): PersistentMap<V> {
     const hash = hashOf(key);
     const { size, root, next } = this;

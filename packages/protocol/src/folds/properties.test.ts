@@ -149,7 +149,7 @@ describe('every item that starts ends before its run does', () => {
         const whole = runOf([...prefix.map(({ payload }) => payload), ...closers, end]);
         const closed = foldAll(whole);
         expect(closed.open.size).toBe(0);
-        // No text is lost.
+        // Checks that no text is lost.
         const said = (state: ResponseState) =>
           stored(state).outputItems.map(itemText).filter(Boolean);
         expect(said(closed)).toEqual(said(cut));
@@ -166,7 +166,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
         const { outputs } = upsertAll(events, startUpsertFold(config));
         for (const statuses of statusesOf(outputs)) {
           const lives = statuses.split('discard ').filter(Boolean);
-          // The upserts of a view that was discarded may stop after any status.
+          // The upserts of a discarded view may end with any status.
           const withdrawn = statuses.endsWith('discard ') ? lives : lives.slice(0, -1);
           const last = statuses.endsWith('discard ') ? [] : lives.slice(-1);
           for (const cut of withdrawn)
@@ -235,7 +235,7 @@ describe('an upsert’s life is create → update* → complete | error, and end
         const history = responseToUpserts(stored(state.response), emittedAt);
         expect([...live.keys()].toSorted()).toEqual(history.map((u) => u.itemId).toSorted());
         for (const upsert of history) {
-          // Arguments that are still arriving are not shown until they are whole.
+          // Arguments that are still arriving are not shown until they are complete.
           const streaming = upsert.type === 'tool_call' && state.response.open.has(upsert.itemId);
           const held = live.get(upsert.itemId)!;
           const expected =
@@ -414,8 +414,8 @@ describe('a fold of a prefix, then the rest, is the fold of the whole', () => {
 });
 
 /**
- * The same run in which adjacent deltas of one item are merged if `merge` returns true, like the deltas that a writer
- * logs.
+ * The same run, in which adjacent deltas of one item are merged if `merge` returns true. The result looks like the
+ * deltas that a writer logs.
  */
 function batch(events: StreamEvent[], merge: () => boolean): StreamEvent[] {
   const payloads: EventPayload[] = [];

@@ -1,4 +1,4 @@
-/** The upsert of a view (seed 000, Upsert Object), equal for live and stored turns. */
+/** The upsert of a view (seed 000, Upsert Object). Live and stored turns have equal upserts. */
 import { cutDepth } from '../depth.ts';
 import { type AskedCall, type OutputItem, shownFields } from '../items.ts';
 import { hasMoreValues } from '../json-marks.ts';
@@ -123,8 +123,8 @@ function shownCall({ name, arguments: json, ...rest }: Partial<AskedCall>): Part
 }
 
 /**
- * The number of characters from which arguments are parsed once and cached, since the folds for several kinds of
- * readers need them.
+ * Arguments with at least this number of characters are parsed once and cached, because the folds for several kinds of
+ * readers need the parsed arguments.
  */
 const longArguments = 10_000;
 const parsedArguments = new WeakMap<object, Record<string, unknown>>();
@@ -138,7 +138,7 @@ function toolArgumentsOf(
   return found;
 }
 
-/** The most values in parsed arguments: the server and its readers would need too long to parse more. */
+/** The most values in parsed arguments: the server and the readers of its stream would need too long to parse more. */
 const maxValues = 50_000;
 
 /**

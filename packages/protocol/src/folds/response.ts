@@ -16,7 +16,7 @@ import { PersistentMap } from './persistent-map.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { patchItem, startItem, withoutUndefined } from './start-item.ts';
 
-/** An open item. An open item. A delta changes only the text here, not the list of items. */
+/** An open item. A delta changes only the `text` of this object, not the list of items. */
 interface OpenItem {
   /** The item without its text. */
   readonly item: OutputItem;
@@ -32,7 +32,7 @@ export interface ResponseState {
   readonly started: boolean;
   /** The Response without its items; undefined before the first event. */
   readonly head: Omit<Response, 'outputItems' | 'lastSeq' | 'updatedAt'> | undefined;
-  /** All items. Of an open item, only the order, the type and the ids for pairing are valid here. */
+  /** All items. For an open item, only the order, the type and the ids for pairing are valid in this list. */
   readonly items: ItemList;
   /** Open items in the order of their start. */
   readonly open: PersistentMap<OpenItem>;
@@ -199,12 +199,12 @@ function growItem(
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
-/** The text to which a delta is appended: a patch may have replaced a call's arguments. */
+/** The text to which a delta is appended. If a patch has replaced a call's arguments, this is the new text. */
 function textBefore({ item, text }: OpenItem, patch: ItemPatch): string {
   return item.type === 'function_call' ? (patch.arguments ?? text) : text;
 }
 
-/** The final item; fields that it lacks are taken from the open item. */
+/** The final item. Fields that the event lacks are taken from the open item. */
 function finishedItem(
   state: ResponseState,
   id: string,
@@ -306,7 +306,7 @@ function endedHead(
   };
 }
 
-/** The error of a failed turn if the turn's source reported no error. */
+/** The error of a failed turn whose source reported no error. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
     return { code: 'TURN_FAILED', message: 'The turn failed without a reason from its source.' };

@@ -11,7 +11,7 @@ import { foldUpsert, startUpsertFold } from './upsert.ts';
 
 const now = Date.UTC(2026, 5, 1);
 const emittedAt = new Date(now).toISOString();
-/** A run, and a place for a snapshot, after at least one event. */
+/** A run, and a position for a snapshot after at least one event. */
 const cutRuns = fc
   .tuple(eventScripts(), fc.nat())
   .map(([events, at]) => ({ events, cut: 1 + (at % events.length) }));
@@ -22,7 +22,7 @@ const fold = (events: readonly StreamEvent[], from: ResponseState) =>
 function snapshot(events: readonly StreamEvent[]) {
   const response = toResponse(fold(events, emptyResponse()));
   if (!response) throw new Error('The run has not begun.');
-  // Serialized to JSON, as if the Response came from a store.
+  // The Response is converted to JSON and back, as if it came from a store.
   return JSON.parse(JSON.stringify(response)) as typeof response;
 }
 
@@ -36,7 +36,7 @@ it('INV-5: a Response and the events after it fold to the same state as all even
   );
 });
 
-it('INV-5: with a snapshot and the later events, a reader reaches the same final state', () => {
+it('INV-5: a reader of a snapshot and the later events reaches the same final state', () => {
   fc.assert(
     fc.property(cutRuns, fc.boolean(), ({ events, cut }, appends) => {
       const stored = snapshot(events.slice(0, cut));
@@ -54,7 +54,7 @@ it('INV-5: with a snapshot and the later events, a reader reaches the same final
   );
 });
 
-it('a run without events begins like any other', () => {
+it('a run without events begins in the same way as any other run', () => {
   expect(resumeUpsertFold(emptyResponse())).toEqual(startUpsertFold());
 });
 

@@ -1,4 +1,4 @@
-/** Continues a fold from a Response; the run's earlier events may no longer be stored. */
+/** Continues a fold from a Response. The run's earlier events may no longer be stored. */
 import type { Response } from '../response.ts';
 import { noItems, putItem } from './item-list.ts';
 import { itemText } from './item-text.ts';

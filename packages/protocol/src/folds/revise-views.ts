@@ -1,6 +1,6 @@
 /**
- * The outputs for an item's start or end, or a turn's end. The cost depends on the affected items and their pairs, not
- * on the size of the turn.
+ * Computes the outputs for an item's start or end, or a turn's end. The cost depends on the number of affected items
+ * and their pairs, not on the size of the turn.
  */
 import type { FoldOutput } from '../upserts.ts';
 import { emitLast, emitOpen } from './emit.ts';
@@ -94,8 +94,8 @@ function beginView(step: FoldStep, view: View): FoldResult {
 }
 
 /**
- * The step of a call that has not ended after this event: the call's arguments are whole, or its answer has begun, has
- * ended before the call, or was withdrawn.
+ * The step of a call that has not ended after this event. Either the call's arguments are complete, or the call's
+ * answer has begun, has ended before the call, or was withdrawn.
  */
 function continueView(step: FoldStep, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });

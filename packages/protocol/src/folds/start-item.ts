@@ -1,4 +1,4 @@
-/** Creates an item from its `item_start`, and the `item_start` of an item. */
+/** Creates an item from its `item_start` event, and the `item_start` event from an item. */
 import type { ItemStartPayload } from '../events.ts';
 import {
   type ItemPatch,
@@ -11,8 +11,8 @@ import {
 import { itemText } from './item-text.ts';
 
 /**
- * Returns the started item. `startedAt` is ISO 8601 UTC. If the start lacks an id that its type needs (a call's, an
- * approval's), the item's own id stands in until the item is done.
+ * Returns the started item. `startedAt` is ISO 8601 UTC. If the start lacks an id that the item's type needs (a call's
+ * or an approval's), the item's own id is used instead until the item is done.
  */
 export function startItem(payload: ItemStartPayload, startedAt: string): OutputItem {
   const { itemId: id, itemType } = payload;
@@ -54,7 +54,10 @@ function emptyItem(start: ItemStartPayload) {
   }
 }
 
-/** Returns the start of an item, with all fields that a start can have; of the text, only arguments and code. */
+/**
+ * Returns the start of an item, with all fields that a start can have. Of the item's text, includes only arguments and
+ * code.
+ */
 export function itemStart(item: OutputItem): ItemStartPayload {
   const { id: itemId, type: itemType } = item;
   const empty = emptyKey(item);
@@ -112,8 +115,8 @@ export function pickDefined<T extends object, K extends keyof T = keyof T>(
 }
 
 /**
- * Returns the fields that are not undefined. An undefined field would overwrite a known field in a spread, and is not
- * stored.
+ * Returns the fields that are not undefined: in a spread, an undefined field would overwrite a known field, and it is
+ * not stored.
  */
 export function withoutUndefined<T extends object>(fields: T): T {
   const copy = { ...fields };

@@ -9,19 +9,19 @@ const turn = (turnId: string, rewoundTo?: string) => ({
 const found = (...turns: Parameters<typeof takenBack>[0]) =>
   Object.fromEntries([...takenBack(turns)].toReversed());
 
-test('a rewind takes back its target and all turns from there up to itself, but no later turns', () => {
+test('a rewind takes back its target and all turns between the target and the rewind, but no later turns', () => {
   const turns = [turn('1'), turn('2'), turn('3'), turn('r', '2'), turn('4')];
   expect(found(...turns)).toEqual({ 2: 'r', 3: 'r' });
   expect(found(turn('1'), turn('2'))).toEqual({});
 });
 
-test('a rewind can also take back earlier rewinds, and the turns between', () => {
+test('a rewind can also take back earlier rewinds, and the turns between them', () => {
   const earlier = [turn('1'), turn('2'), turn('r', '2'), turn('3')];
   expect(found(...earlier, turn('s', '3'))).toEqual({ 2: 'r', 3: 's' });
   expect(found(...earlier, turn('s', '1'))).toEqual({ 1: 's', 2: 's', r: 's', 3: 's' });
 });
 
-test('the newest turns of a conversation give the same result as all turns', () => {
+test('the newest turns of a conversation alone give the same result for these turns as all turns', () => {
   const conversations = fc.array(fc.option(fc.nat(6), { nil: undefined }), { maxLength: 14 });
   fc.assert(
     fc.property(conversations, fc.nat(14), (steps, cut) => {
@@ -39,7 +39,7 @@ test('the newest turns of a conversation give the same result as all turns', () 
         return by === undefined ? [] : [[turnId, by]];
       });
       expect([...takenBack(newest)].toReversed()).toEqual(expected);
-      // Computes the result slowly, one rewind after the other, for comparison.
+      // Computes the result slowly, one rewind after another, for comparison with the fast function.
       const gone = new Set<string>();
       for (const [place, { rewoundTo }] of turns.entries()) {
         if (rewoundTo === undefined) continue;

@@ -19,7 +19,7 @@ export interface UpsertFoldConfig {
   firstEmission: 'threshold' | 'immediate';
   /**
    * For live readers: a text's first content is emitted at once, each later delta is an `append`, and nothing is
-   * buffered. A running call is emitted again when its arguments, patches or output arrive.
+   * buffered. A running call is emitted again whenever its arguments, patches or output arrive.
    */
   appends: boolean;
 }

@@ -63,7 +63,7 @@ describe('appends, for live readers', () => {
     ]);
   });
 
-  it('sends a growing output in a number of bytes that is proportional to its length, not to the length’s square', () => {
+  it('sends a growing output in a number of bytes that is proportional to the output’s length, not to the square of its length', () => {
     const line = 'a line of output that is neither long nor short\n';
     const lines = Array.from({ length: 1_000 }, () => say.delta('out', line));
     const { outputs } = foldRun(
@@ -97,7 +97,7 @@ describe('appends, for live readers', () => {
     ]);
   });
 
-  it('SAFE: shows replaced arguments at once, with text that was appended to them', () => {
+  it('SAFE: shows replaced arguments at once, with the text that was appended to the new arguments', () => {
     const { upserts } = foldRun(
       [
         say.call('call', 'Bash', 'call-1'),
@@ -339,7 +339,7 @@ describe('items beyond text and tools', () => {
     expect(upserts.at(-1)).toMatchObject({ ...shown, ...output, exitCode, durationMs });
   });
 
-  it('has the call of the subagent to which an item belongs', () => {
+  it('shows the id of the call that runs the subagent to which an item belongs', () => {
     const start: EventPayload = {
       type: 'item_start',
       itemId: 'a',
@@ -376,7 +376,7 @@ describe('a message in the middle of a turn', () => {
     ]);
   });
 
-  it('ends as not taken if the turn ends before the model has read it, in any way', () => {
+  it('ends as not taken if the turn ends in any way before the model has read it', () => {
     const item = { ...finalItem, delivery: 'sent' } as const;
     for (const status of ['completed', 'cancelled', 'error'] as const) {
       expect(closeItem(item, { status, error })).toEqual({

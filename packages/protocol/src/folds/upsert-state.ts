@@ -8,7 +8,7 @@ import type { View } from './views.ts';
 
 /** A view that has not ended. */
 export interface OpenView {
-  /** The view as it was when it last changed in another way than by growing text. */
+  /** The view at its last change, not counting changes that only made its text grow. */
   readonly view: View;
   /** Whether an upsert of the view has been emitted. */
   readonly emitted: boolean;
@@ -49,7 +49,7 @@ export interface FoldResult {
   outputs: FoldOutput[];
 }
 
-/** One step of the upsert fold; the response fold has already made its step. */
+/** One step of the upsert fold. The response fold has already processed the event. */
 export interface FoldStep {
   /** Returns the state with the new Response and the views of the old state. */
   readonly state: UpsertFoldState;

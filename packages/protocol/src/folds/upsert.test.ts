@@ -148,7 +148,7 @@ describe('the batch gradient controls the frequency of emissions', () => {
     expect(emittedAt(onwards.outputs)).toEqual([75, 156]);
   });
 
-  it('TC-5.2e: the gradient repeats its last entry', () => {
+  it('TC-5.2e: the last entry of the gradient is repeated', () => {
     const { outputs } = foldRun([say.text('a'), ...tokens('a', 12)], {
       batchGradientTokens: [1, 2],
     });

@@ -70,7 +70,7 @@ export const onEpoch = (state: UpsertFoldState, epoch: number): UpsertFoldState 
 
 /**
  * Ends the turn for its readers without a terminal event: all open views end as errors with their buffered text
- * (TC-5.4a), then the turn ends. Later events change nothing.
+ * (TC-5.4a), and then the turn ends. Later events change nothing.
  */
 export function destroyUpsertFold(
   state: UpsertFoldState,

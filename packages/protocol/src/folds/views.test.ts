@@ -58,7 +58,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('without a call has a view of its own, and so has a second answer', () => {
+  test('without a call has a view of its own, and so does a second answer to the same call', () => {
     expect(viewsOf([output(), call()])).toEqual([{ item: output() }, { item: call() }]);
     const again = output({ id: 'o2' });
     expect(viewsOf([call(), output(), again])).toEqual([

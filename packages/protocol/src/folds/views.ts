@@ -1,4 +1,4 @@
-/** The views of a turn: one for each item, but only one for a call and its answer, with the call's id. */
+/** The views of a turn: one view for each item, except that a call and its answer share one view with the call's id. */
 import type { ErrorObject, OutputItem } from '../items.ts';
 import type { Response } from '../response.ts';
 import { hasContent } from './item-text.ts';
@@ -35,8 +35,8 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * A call's view is open until both the call and its answer have ended. An item that is open when its turn ends, ends
- * with the turn. A call without an answer is complete only if the turn is complete.
+ * Whether a view is open. A call's view is open until both the call and its answer have ended. An item that is still
+ * open at the end of its turn ends with the turn. A call without an answer is complete only if the turn is complete.
  */
 export function progressOf(view: View, turn: TurnStatus): Progress {
   const { item, answer } = view;
@@ -73,7 +73,7 @@ const cancelled: ErrorObject = {
 
 /**
  * Whether readers see a view. User messages without a delivery, errors, and answers without a call are held until they
- * are whole. An empty text is shown only if the source reported the end of the item (TC-5.4c).
+ * are complete. An empty text is shown only if the source reported the end of its item (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

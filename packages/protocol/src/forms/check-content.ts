@@ -117,8 +117,8 @@ const formats: Record<TextFormat, { fits: (text: string) => boolean; problem: Pr
 };
 
 /**
- * The most steps of a match, which take about 10 ms. The agent checks texts with slower patterns itself, because such a
- * pattern may never finish.
+ * The most steps of a match; this many steps take about 10 ms. Texts with slower patterns are checked only by the
+ * agent, because such a match may never finish.
  */
 const mostSteps = 1e6;
 /**
@@ -138,8 +138,8 @@ function matches(pattern: string, text: string): boolean {
 }
 
 /**
- * An upper bound for the steps of matching a text of this length: the start and each quantifier multiply the steps by
- * the length, and each alternative doubles them. Infinite for a pattern with a repeated group.
+ * An upper bound for the steps of matching a text of this length. The start and each quantifier multiply the steps by
+ * the length; each alternative doubles them. Infinite for a pattern with a repeated group.
  */
 function mostStepsOf(pattern: string, length: number): number {
   const plain = pattern

@@ -9,7 +9,7 @@ const form = {
   },
 };
 
-test('SAFE: answers to secret fields are masked, other answers are kept', () => {
+test('SAFE: answers to secret fields are masked, and other answers are not changed', () => {
   const content = { user: 'ada', key: 'sk-1', pin: '1234', constructor: 'x' };
   const outcome = { outcome: 'selected', optionId: 'accept', content } as const;
   expect(maskSecrets(form, outcome)).toEqual({

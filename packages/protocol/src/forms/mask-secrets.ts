@@ -4,7 +4,7 @@ import { isSecret } from './read-fields.ts';
 /** The text that replaces an answer that must not be stored. */
 export const maskedAnswer = '••••••';
 
-/** The outcome with the answers to secret fields of the form masked. */
+/** Returns the outcome, in which the answers to secret fields of the form are masked. */
 export function maskSecrets(form: Form | undefined, outcome: ApprovalOutcome): ApprovalOutcome {
   if (form === undefined || outcome.outcome !== 'selected') return outcome;
   const { content } = outcome;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { plantedSecrets } from '../testing/planted-secrets.ts';
 import { Redactor } from './redactor.ts';
 
-test('a long text takes time in proportion to its length, whatever its content', () => {
+test('searching a long text takes time in proportion to its length, whatever its content is', () => {
   const pieces = ['a-', 'key', 'token=', '-----BEGIN PRIVATE KEY-----', 'https://', 'password: "'];
   const hard = [...pieces, 'eyJ', 'sk-', '\\"', 'authorization: ', 'Bearer ', 'a:b|', '?x='];
   for (const piece of hard) {
@@ -56,9 +56,13 @@ test.each([
   ['token: a'],
   ['-', '\ntoken: '],
   ['-----BEGIN PRIVATE KEY-----\n'],
-])('2 MB of %j take time by their length', { timeout: 120_000 }, (piece, start = '') => {
-  // A search that compared each piece with all others would take hours.
-  expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
-    'string',
-  );
-});
+])(
+  '2 MB of %j take time in proportion to their length',
+  { timeout: 120_000 },
+  (piece, start = '') => {
+    // A search that compared each piece with all other pieces would take hours.
+    expect(new Redactor([]).text(start + piece.repeat(2_000_000 / piece.length))).toBeTypeOf(
+      'string',
+    );
+  },
+);

@@ -8,7 +8,7 @@ export interface FoundSecret {
   rule: string;
 }
 
-/** The text that replaces a secret. The mark has no quotes, so that JSON remains valid. */
+/** The mark that replaces a secret. The mark contains no quotes, so that JSON remains valid. */
 export const secretMark = (rule: string): string => `[secret: ${rule}]`;
 
 /**
@@ -19,8 +19,8 @@ const mayHaveOne =
   /:\/\/|-----BEGIN|sk-|[sr]k_|gh[pousr]_|_pat_|\bgl[a-z]{2,5}-|xox|xapp-|slack|A[KSBC][IC]A|AIza|ya29|GOCSPX|npm_|hf_|eyJ|key|token|secret|passw|passphrase|[_-](?:pass|pwd|auth)|credential|authorization|bearer|cookie|sig=|signature|auth=|code=|\|/i;
 
 /**
- * `mayHaveOne` is tested on parts of `partSize` characters, which overlap by `longestWord`, the length of the longest
- * word in the pattern.
+ * `mayHaveOne` is tested on parts of `partSize` characters. The parts overlap by `longestWord` characters, the length
+ * of the longest word in the pattern.
  */
 const [partSize, longestWord] = [256 * 1024, 20];
 
@@ -30,7 +30,7 @@ const spanCost = 100;
 /** The most characters that one step of a search reads; the search for one rule in a larger text is one step. */
 const stepSize = 2 * 1024 * 1024;
 
-/** Work in steps, between which the caller can do other work. */
+/** Work that is divided into steps. Between two steps the caller can do other work. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Runs all steps without a pause, and returns the result. */
@@ -58,7 +58,8 @@ export class SecretFinder {
   }
 
   /**
-   * Yields the secrets in their order, without overlaps: if several rules find overlapping parts, they are one secret.
+   * Yields the secrets in their order, without overlaps: if several rules find overlapping parts, these parts are
+   * yielded as one secret.
    */
   *find(text: string): Steps<FoundSecret[]> {
     const found: FoundSecret[] = [];
@@ -116,8 +117,8 @@ function* knownIn(text: string, secret: string): Generator<FoundSecret> {
 }
 
 /**
- * The most repetitions in a pattern, because each uses stack space, and a few million use all of it. A match that
- * reaches the limit is extended to the end of its word.
+ * The most repetitions in a pattern. Each repetition uses stack space, and a few million repetitions use all of it. A
+ * match that reaches the limit is extended to the end of its word.
  */
 const maxScanned = 100_000;
 
@@ -150,13 +151,13 @@ function endOfWord(text: string, from: number): number {
 }
 
 /**
- * Yields secrets in quotes on one line, of any length; yields undefined for an opening without a secret. Takes linear
- * time: after an opening whose closing quote is missing, no further opening with the same quote can follow on the line,
- * since that opening's quote would be the closing one.
+ * Yields secrets in quotes on one line, of any length. Yields undefined for an opening without a secret. Takes linear
+ * time: if the closing quote of an opening is missing, no further opening with the same quote can follow on the line,
+ * because that opening's quote would be the closing quote.
  */
 function* quotedIn(text: string, opening: RegExp): Generator<MatchRange | undefined> {
   const openings = new RegExp(opening);
-  /** The next place of each quote, and of the line's end, at or after the search position. */
+  /** The next position of each quote, and of the line's end, at or after the search position. */
   const next = new Map<string, number>();
   const nextOf = (mark: string, from: number): number => {
     const known = next.get(mark) ?? -1;
@@ -178,7 +179,7 @@ function* quotedIn(text: string, opening: RegExp): Generator<MatchRange | undefi
   }
 }
 
-/** The place of the first quote that is not escaped, or the line's end if there is none. */
+/** The position of the first quote that is not escaped, or the line's end if every quote is escaped. */
 function endOfQuoted(text: string, from: number, lineEnd: number, quote: string): number {
   for (let at = from; at < lineEnd; at += 1) {
     if (text[at] === quote) return at;

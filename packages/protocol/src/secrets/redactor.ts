@@ -51,14 +51,18 @@ const structure = new Set([
   'mimeType',
 ]);
 /**
- * Fields whose content is defined by other programs: a field in it with the name of one of ours has another meaning.
+ * Fields whose content is defined by other programs. Within such a field, a field that has the same name as one of
+ * Liminal's fields has another meaning.
  */
 const foreign = new Set(['raw', 'details', 'form', 'content']);
 
 /** The cost of one field without its text, as the number of characters that a pattern reads in the same time. */
 const fieldCost = 500;
 
-/** Removes secrets. Each method `…InSteps` does the work of the method without this suffix, but in steps. */
+/**
+ * Removes secrets. A method whose name ends with `InSteps` does the same work as the method without this suffix, but in
+ * steps.
+ */
 export class Redactor {
   readonly #finder: SecretFinder;
   readonly #blobs: ReadonlyMap<string, ReplacedBlob>;
@@ -95,8 +99,9 @@ export class Redactor {
   }
 
   /**
-   * A run's events. The texts of all events of an item are searched as one text, because an event may end inside a
-   * secret. The event in which a secret begins gets the mark; later events lose the secret's remaining characters.
+   * Removes secrets from a run's events. The texts of all events of an item are searched as one text, because a secret
+   * may begin in one event and end in a later one. The event in which a secret begins gets the mark; later events lose
+   * the secret's remaining characters.
    */
   events(events: readonly StreamEvent[]): StreamEvent[] {
     return runSteps(this.eventsInSteps(events));
@@ -172,7 +177,7 @@ export class Redactor {
     return texts;
   }
 
-  /** The pieces of a text without its secrets: the piece in which a secret begins gets the mark. */
+  /** Returns the pieces of a text without its secrets. The piece in which a secret begins gets the mark. */
   *#pieces(pieces: readonly string[]): Steps<string[]> {
     const found = yield* this.#finder.find(pieces.join(''));
     for (const { rule } of found) this.#count(rule);
@@ -223,8 +228,8 @@ export class Redactor {
   }
 
   /**
-   * The mark that replaces the whole value of a field with a secret name: the mark of the rule that finds a secret in
-   * the value, if a rule does.
+   * The mark that replaces the whole value of a field whose name shows that its value is secret. If a rule finds a
+   * secret in the value, this is the mark of that rule.
    */
   *#hidden(value: string): Steps<string> {
     const [found] = yield* this.#finder.find(value);

@@ -1,12 +1,12 @@
 /**
- * The rules for secrets in a text. docs/exports.md lists them for people, and a test compares the two. Each pattern
- * takes linear time: it begins with a fixed word, does not repeat a repetition, and requires nothing after an unlimited
- * repetition. An unlimited repetition is written `{n,}`, never `*` or `+`, because the finder replaces it by a limited
- * one.
+ * The rules for secrets in a text. docs/exports.md lists the rules for people, and a test compares that list with this
+ * table. Each pattern takes linear time: it begins with a fixed word, does not repeat a repetition, and requires
+ * nothing after an unlimited repetition. An unlimited repetition is written `{n,}`, never `*` or `+`, because the
+ * finder replaces it with a limited repetition.
  */
 
 interface SecretRule {
-  /** The rule's name in the mark that replaces the secret. */
+  /** The name of the rule; the mark that replaces a secret contains this name. */
   readonly id: string;
   /** A description of the kind of secret, for people. */
   readonly what: string;
@@ -29,7 +29,7 @@ const is = String.raw`\s{0,3}(?::|=>?)\s{0,3}`;
 const secretHeader = String.raw`(?<![A-Za-z0-9])(?:proxy-)?authorization`;
 const tokenHeader = String.raw`(?<![A-Za-z0-9])(?:x-[a-z]{1,20}-(?:api-)?(?:key|token)|x-api-key|api-key|private-token)`;
 
-/** If several rules find the same secret, the mark names the first of these rules. */
+/** If several rules find the same secret, the mark contains the id of the first of these rules. */
 export const secretRules: readonly SecretRule[] = [
   {
     id: 'private-key',
@@ -46,7 +46,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'openai-key',
     what: 'keys of OpenAI, and keys of other makers that begin with `sk-`',
-    // The search for a digit stops at another `-sk-`; without that, the search at each `sk-` would read 200 characters.
+    // The search for a digit stops at another `-sk-`. Otherwise, the search at each `sk-` would read 200 characters.
     patterns: [/\bsk-(?=(?:(?!-sk-)[\w-]){0,200}\d)[\w-]{20,}/g],
   },
   {
@@ -96,7 +96,7 @@ export const secretRules: readonly SecretRule[] = [
   {
     id: 'jwt',
     what: 'JSON Web Tokens (`eyJ….eyJ….…`)',
-    // The first part ends before another `-eyJ`; without that, the search at each `eyJ` would read all following ones.
+    // The first part ends before another `-eyJ`. Otherwise, the search at each `eyJ` would read all following tokens.
     patterns: [/\beyJ(?:(?!-eyJ)[\w-]){8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]{0,})?/g],
   },
   {

@@ -46,7 +46,7 @@ test('SAFE: a quote that is not closed hides only the first word after another s
 });
 
 test.each([2, 15, 60_000])(
-  'SAFE: a secret that begins %i characters before a part of a large text is removed alone',
+  'SAFE: if a secret begins %i characters before the end of a part of a large text, only the secret is removed',
   (before) => {
     const blanks = ' '.repeat(256 * 1024 - before);
     expect(new Redactor([]).text(`${blanks}npm_${'a1'.repeat(20)}) and words`)).toBe(
@@ -55,7 +55,7 @@ test.each([2, 15, 60_000])(
   },
 );
 
-test('SAFE: a secret that is longer than a pattern may repeat is removed up to the end of its word', () => {
+test('SAFE: a secret that is longer than the repetitions of a pattern is removed up to the end of its word', () => {
   const secret = `npm_${'a1'.repeat(60_000)}`;
   const redact = (text: string) => new Redactor([]).text(text);
   expect(redact(`${secret}-more and words`)).toBe('[secret: npm-token] and words');
@@ -121,7 +121,7 @@ test('the search for a digit ends where another key begins', () => {
   );
 });
 
-test('known secrets are removed everywhere, also in JSON’s escaped form; short known secrets are ignored, as words', () => {
+test('known secrets are removed everywhere, even if JSON escapes them; short known secrets are ignored, because they could be words', () => {
   const redactor = new Redactor(['a "quoted" one', 'short']);
   const mark = `[secret: ${knownSecretRule.id}]`;
   expect(redactor.text('xa "quoted" onex short')).toBe(`x${mark}x short`);
@@ -140,7 +140,7 @@ test('JSON with a secret in any of its values stays JSON', () => {
   }
 });
 
-/** A text, cut into pieces at arbitrary places. */
+/** A text that is cut into pieces at arbitrary positions. */
 const cut = (whole: string, places: readonly number[]): string[] => {
   const ends = [...new Set([...places, 0, whole.length])].toSorted((a, b) => a - b);
   return ends.slice(1).map((end, index) => whole.slice(ends[index], end));
@@ -162,7 +162,7 @@ test('if a secret is split between deltas of an item, no prefix of the run conta
         text('m1'),
         text('other', 'reasoning'),
         ...pieces.flatMap((piece, index) => [delta('m1', piece), other[index]!]),
-        // The item fails, and the item's text up to then stays.
+        // The item fails, and keeps its text up to the failure.
         { type: 'item_error', itemId: 'm1', error: { code: 'CUT', message: whole } },
         completed,
       ]);
@@ -189,7 +189,7 @@ test('folding the redacted events of any run gives the redacted Response', () =>
   );
 });
 
-test('arguments, outputs, titles, raw data, errors and names of files are redacted, ids are not', () => {
+test('arguments, outputs, titles, raw data, errors and names of files are redacted, but ids are not', () => {
   const secret = `sk-ant-${'a1'.repeat(20)}`;
   const events = runOf([
     start,
@@ -286,7 +286,7 @@ test.each<[field: string, begin: EventPayload]>([
   expect(new Redactor([]).events(redacted)).toEqual(redacted);
 });
 
-test('the text of another item, or of the same item after its end or a new start, is searched separately', () => {
+test('the text of another item is searched separately, and so is the text of the same item after its end or a new start', () => {
   const begin: EventPayload = {
     type: 'item_start',
     itemId: 'i',
@@ -367,7 +367,7 @@ test('a secret may end with a piece, and another may begin with the next piece',
   ]);
 });
 
-test('each secret of a run is counted only once, by its rule, although the events repeat it', () => {
+test('each secret of a run is counted only once, for the rule that found it, although the events repeat the secret', () => {
   const redactor = new Redactor([]);
   const events = runOf([start, messageDone('m', `${whole} npm_${'a1'.repeat(20)}`), completed]);
   redactor.response(fold(events));
@@ -386,7 +386,7 @@ test('each secret of a run is counted only once, by its rule, although the event
   ]);
 });
 
-test('fields with content of other programs are fully redacted; a value of four or more characters with a secret name is a secret', () => {
+test('fields with content of other programs are fully redacted; a value of at least four characters is a secret if its name shows this', () => {
   const value = (given: object) => new Redactor([]).value(given);
   expect(value({ id: whole, deep: { id: whole }, raw: { id: whole }, content: 'words' })).toEqual({
     id: whole,
@@ -419,12 +419,15 @@ test.each([
   ['other quotes', "export DB_PASSWORD='¤'", "'"],
   ['JSON', '{"user": "ada", "password": "¤", "port": 1}', '"'],
   ['JSON within JSON', String.raw`{"env":"{\"MY_TOKEN\":\"¤\",\"a\":1}"}`, String.raw`\"`],
-])('SAFE: a secret in %s is removed with all its blanks, however long', (_name, around) => {
-  for (const secret of [long, long.slice(0, 4_001), `a ${'\\\\'.repeat(5_000)} b`]) {
-    const redacted = new Redactor([]).text(`${around.replace('¤', () => secret)}\nand words`);
-    expect(redacted).toBe(`${around.replace('¤', () => '[secret: assignment]')}\nand words`);
-  }
-});
+])(
+  'SAFE: a secret in %s is removed with all its blanks, however long the secret is',
+  (_name, around) => {
+    for (const secret of [long, long.slice(0, 4_001), `a ${'\\\\'.repeat(5_000)} b`]) {
+      const redacted = new Redactor([]).text(`${around.replace('¤', () => secret)}\nand words`);
+      expect(redacted).toBe(`${around.replace('¤', () => '[secret: assignment]')}\nand words`);
+    }
+  },
+);
 
 test('a short text is searched in one step', () => {
   expect([...new Redactor(['12345678']).textInSteps(`token="12345678" ${whole}`)]).toEqual([]);

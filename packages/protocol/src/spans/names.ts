@@ -1,6 +1,7 @@
 /**
- * Maps our terms to OpenTelemetry's semantic conventions for generative AI, which are still in development, in the
- * version named here. Attributes for which there is no convention have names that begin with `liminal.`.
+ * Maps our terms to OpenTelemetry's semantic conventions for generative AI. The conventions are still in development;
+ * this file uses the version in `schemaUrl`. Attributes for which there is no convention have names that begin with
+ * `liminal.`.
  */
 import type { Response } from '../response.ts';
 import type { Usage } from '../usage.ts';
@@ -87,14 +88,14 @@ export function requestAttributes(request: {
 }
 
 /**
- * The output of a model call that was retried, because history lacks that output. `items` is the number of withdrawn
- * items.
+ * The attributes for the output of a model call that was retried; history lacks that output. `items` is the number of
+ * withdrawn items.
  */
 export function withdrawnAttributes(items: number): Attributes {
   return { 'gen_ai.operation.name': 'chat', 'liminal.withdrawn': true, 'liminal.items': items };
 }
 
-/** Attributes of a stage span: many short operations of a run, summed. */
+/** Attributes of the span of a stage, which consists of many short operations of a run; the values are sums. */
 export function stageAttributes(stage: {
   runId: string;
   /** The number of operations, and the number of operations that failed. */

@@ -90,7 +90,7 @@ test('a run with a subagent, a question and a failure is one tree of spans', () 
   ]);
 });
 
-test('a script contains its calls, and a model call ends when a tool call begins that ends only with its answer', () => {
+test('the span of a script contains the script’s calls; a model call ends when a tool call begins, if the tool call ends only with its answer', () => {
   const run = folded(
     say.call('s', 'run', 'c1'),
     { type: 'script_execution_start', itemId: 'x', code: 'read()', parentCallId: 'c1' },
@@ -170,7 +170,7 @@ test('any run gives one tree of valid spans', () => {
   );
 });
 
-test('OTLP has times in nanoseconds, integers as strings, and a failure as a status', () => {
+test('in OTLP, times are in nanoseconds, integers are strings, and a failure is a status', () => {
   const spans = toOtlp(runSpans(delegated), 'name').resourceSpans[0]!.scopeSpans[0]!.spans;
   expect(spans[0]).toMatchObject({
     kind: 1,
@@ -185,7 +185,7 @@ test('OTLP has times in nanoseconds, integers as strings, and a failure as a sta
   expect(spans[4]!.status).toEqual({ code: 2 });
 });
 
-/** A run with these items; each begins one second after the previous one and takes one second. */
+/** A run with these items. Each item begins one second after the item before it, and takes one second. */
 function runOfItems(...items: Response['outputItems']): Response {
   const { parentSpanId: _, ...run } = folded({ type: 'response_done', status: 'completed' });
   const at = (seconds: number): string => new Date(run.createdAt + seconds * 1_000).toISOString();
@@ -220,14 +220,14 @@ test('a turn without a parent span is the root span, and a model call that was c
       attributes['liminal.inferred'],
     ]),
   ).toEqual([
-    // A plan does not end a model call, but a system message does. A failed tool call is not a failure of the model.
+    // A plan does not end a model call, but a system message does. If a tool call fails, the model call has not failed.
     ['chat model', 1, 5, true, true],
     ['chat model', 6, 8, false, true],
     ['execute_tool script', 7, 8, true, undefined],
   ]);
 });
 
-test('a script has its code and result; an answer separates two model calls', () => {
+test('a script’s span contains its code and result, and an answer separates two model calls', () => {
   const run = runOfItems(
     { id: 'x', ...script },
     {
@@ -255,7 +255,7 @@ test('a script has its code and result; an answer separates two model calls', ()
   });
 });
 
-test('the time spent waiting for a person is a span with the outcome, or `waiting`, and belongs to its call', () => {
+test('the time spent waiting for a person is a span in the span of its call; the span contains the outcome, or `waiting`', () => {
   const ask = {
     type: 'approval' as const,
     approvalId: 'q',
@@ -269,7 +269,7 @@ test('the time spent waiting for a person is a span with the outcome, or `waitin
     { id: 'q3', ...ask, callId: 'unknown', endedAt: undefined, error },
   );
   const [turn, , call, ...waits] = runSpans(run);
-  // A call that names itself as its parent belongs to the turn.
+  // A call whose parent id is its own id belongs to the turn.
   expect(call).toMatchObject({
     name: 'execute_tool script',
     parentSpanId: turn?.spanId,
@@ -287,7 +287,7 @@ test('the time spent waiting for a person is a span with the outcome, or `waitin
   ]);
 });
 
-test('a turn’s span has each of its token counts under its own name', () => {
+test('a turn’s span contains each of the turn’s token counts under its own name', () => {
   const usage = {
     inputTokens: 5,
     outputTokens: 7,

@@ -42,9 +42,9 @@ type Approval = Extract<OutputItem, { type: 'approval' }>;
 
 /**
  * Returns the turn's span, followed by the spans in it, ordered by start: model calls, tools and scripts, and times of
- * waiting for people. The same run always has the same spans. History does not store when a model call begins and ends,
- * so consecutive output of a model, up to the next tool result or message of a person, counts as one call, which is
- * marked as inferred.
+ * waiting for people. The same run always has the same spans. History does not store when a model call begins and ends.
+ * Therefore consecutive output of a model, up to the next tool result or message of a person, counts as one call; the
+ * span of this call is marked as inferred.
  */
 export function runSpans(run: Response, { captureContent = false }: SpanOptions = {}): Span[] {
   const fold = new RunSpans(run, captureContent);
@@ -160,7 +160,7 @@ class RunSpans {
   #within(key: string, callId: string | undefined) {
     const parent = callId === undefined ? undefined : this.#callSpans.get(callId);
     const spanId = this.#idOf(key);
-    // A call that names itself as its parent belongs to the turn.
+    // A call whose parent id is its own id belongs to the turn.
     const isOwn = parent === undefined || parent === spanId;
     return {
       traceId: this.#traceId,
@@ -182,8 +182,8 @@ class RunSpans {
   }
 
   /**
-   * The time at which the model had finished an item. For a call that its agent ends only together with its answer,
-   * this is the call's start.
+   * The time at which the model had finished an item. If the agent ends a call only together with the call's answer,
+   * this is the start of the call.
    */
   #modelEndOf(item: OutputItem): number {
     const answer = this.#answers.get(item.id);

@@ -1,4 +1,7 @@
-/** A span id: 64-bit FNV-1a, as 16 hexadecimal digits that are not all zero. The same text always gives the same id. */
+/**
+ * Makes a span id from a text: 64-bit FNV-1a, as 16 hexadecimal digits that are not all zero. The same text always
+ * gives the same id.
+ */
 export function spanIdOf(text: string): string {
   let hash = 0xcbf2_9ce4_8422_2325n;
   for (let at = 0; at < text.length; at += 1) {

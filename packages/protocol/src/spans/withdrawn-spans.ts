@@ -1,11 +1,11 @@
-/** Spans of model calls that were retried: their output was withdrawn, so history lacks them. */
+/** Makes spans of model calls that were retried. The output of these calls was withdrawn, so history lacks it. */
 import type { StreamEvent } from '../events.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { withdrawnAttributes } from './names.ts';
 import type { Span } from './run-spans.ts';
 import { spanIdOf } from './span-ids.ts';
 
-/** The reasons of withdrawals that are retries. */
+/** The reasons for a withdrawal that mean that the model call is retried. */
 const retryReasons: ReadonlySet<string | undefined> = new Set(['retried', 'retry']);
 
 interface Try {
@@ -20,7 +20,7 @@ interface Try {
 export class WithdrawnSpans {
   /** The time at which each item began, in ms since the epoch. */
   readonly #begun = new Map<string, number>();
-  /** The items that are being withdrawn: all withdrawals of one retried call follow each other. */
+  /** The items that are being withdrawn. All withdrawals of one retried call come directly one after another. */
   #try: Try | undefined;
 
   /** Returns the span of a retried call, when the next event shows that all items of the call are withdrawn. */

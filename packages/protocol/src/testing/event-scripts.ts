@@ -1,5 +1,5 @@
 /**
- * Arbitrary valid runs: items of every kind are interleaved, and end in every way (invariants 1 to 3 hold in each run).
+ * Arbitrary valid runs. Items of every kind are interleaved, and end in every way. Invariants 1 to 3 hold in each run.
  */
 import fc from 'fast-check';
 import type { EventPayload, StreamEvent } from '../events.ts';
@@ -38,7 +38,10 @@ const terminal = fc.constantFrom<EventPayload[]>(
   { type: 'response_error', error, usage },
 );
 
-/** Interleaves the tracks; the order within each track is kept, and `turns` selects the next track. */
+/**
+ * Interleaves the tracks. The order within each track does not change; `turns` selects from which track the next event
+ * is taken.
+ */
 function interleave(tracks: EventPayload[][], turns: number[]): EventPayload[] {
   const rest = tracks.map((track) => [...track]);
   const merged: EventPayload[] = [];

@@ -1,4 +1,4 @@
-/** For tests of code that reads events: whole runs, written by hand or generated, and their expected results. */
+/** For tests of code that reads events: whole runs (handwritten or generated), and their expected results. */
 export { eventScripts } from './event-scripts.ts';
 export { plantedSecrets, type PlantedSecret } from './planted-secrets.ts';
 export { naiveTurn, naiveViews } from './naive-folds.ts';

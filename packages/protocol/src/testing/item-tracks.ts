@@ -1,11 +1,11 @@
-/** Arbitrary event sequences of one item, or of a call and its answers, for the items' id. */
+/** Arbitrary event sequences of one item, or of a call and its answers. The caller chooses the ids of the items. */
 import fc from 'fast-check';
 import type { EventPayload } from '../events.ts';
 import type { ItemPatch, OutputItem } from '../items.ts';
 
 type Track = (id: string) => EventPayload[];
 
-/** Pieces that cut words, white space and surrogate pairs anywhere. */
+/** Pieces of text that may end inside words, white space and surrogate pairs. */
 const text = fc
   .array(
     fc.constantFrom('a', 'word', ' ', '  \n', 'ünï', '\ud83d', '\ude00', ' lorem ipsum dolor '),
@@ -103,7 +103,7 @@ const calls: fc.Arbitrary<Track> = fc
       type: 'function_call',
       name: 'Edit',
       arguments: json,
-      // A call's id, which its outputs name, may be known only at the end of the call.
+      // The id of a call, to which the call's outputs refer, may be known only at the end of the call.
       callId: `${id}-call`,
       origin: 'agent',
     };
@@ -239,7 +239,7 @@ const errors: fc.Arbitrary<Track> = fc
     return [start, ...deltasOf(id, ['It ', 'broke.'], undefined), ...done];
   });
 
-/** Events that are about no item, or about an unknown item. */
+/** Events that concern no item, or an unknown item. */
 const noise: fc.Arbitrary<Track> = fc
   .constantFrom<EventPayload[]>(
     { type: 'heartbeat' },

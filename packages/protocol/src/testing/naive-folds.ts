@@ -27,7 +27,7 @@ interface NaiveTurn {
   items: Naive[];
 }
 
-/** Replays a whole run on mutable records, one item after the other. */
+/** Replays a whole run on mutable records, one item after another. */
 export function naiveTurn(events: readonly StreamEvent[]): NaiveTurn {
   const turn: NaiveTurn = { status: 'in_progress', items: [] };
   const seen = new Set<number>();

@@ -75,7 +75,7 @@ const usage = z.strictObject({
 const status = z.enum(['queued', 'in_progress', 'complete', 'error', 'aborted']);
 const finish = z.string().nullable();
 
-/** A Response of seed 001, without additional fields. */
+/** A Response of seed 001; further fields are not allowed. */
 export const seed001Response = z.strictObject({
   id,
   turn_id: id,
@@ -145,7 +145,7 @@ const payload = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('turn_aborted_by_user'), turn_id: id, reason: text }),
 ]);
 
-/** An event of seed 001, without additional fields, whose payload has the same type as the event. */
+/** An event of seed 001; further fields are not allowed, and the payload must have the same type as the event. */
 export const seed001Event = z
   .strictObject({
     event_id: id,

@@ -19,11 +19,11 @@ export const CreateSessionBody = z.object({
   cliType: z.string().min(1),
   projectDir: z.string().min(1),
   projectId: z.string().min(1).optional(),
-  /** The provider's own options for starting a session; also values of `configOptions`, by their ids. */
+  /** The provider's own options for starting a session. Values of `configOptions`, by their ids, are also allowed. */
   options: z.record(z.string(), z.unknown()).optional(),
   /**
-   * Servers for this session, in addition to the configured servers; a server with the name of a configured one
-   * replaces it.
+   * Servers for this session, in addition to the configured servers. If a server has the name of a configured server,
+   * the new server replaces the configured server.
    */
   mcpServers: McpServers.optional(),
   /** Additional folders in which the agent may work. */
@@ -44,7 +44,7 @@ export type LoadBody = z.infer<typeof LoadBody>;
 
 /**
  * Without a `turnId`, the fork ends after the last turn that has ended. `sessionId` is the new session's id, chosen by
- * the client: a request that is repeated with the same id, because the answer was lost, creates only one fork.
+ * the client. If the client repeats a request with the same id because the answer was lost, only one fork is created.
  */
 export const ForkBody = z.object({
   turnId: z.string().min(1).optional(),
@@ -95,7 +95,10 @@ export type BackgroundBody = z.infer<typeof BackgroundBody>;
 /** The parts that a rewind restores: the files, the conversation, or both. */
 export const RewindScope = z.enum(['files', 'conversation', 'both']);
 export type RewindScope = z.infer<typeof RewindScope>;
-/** Without `scope`: the files. With `dryRun`, nothing is changed, and the answer has the changes that would be made. */
+/**
+ * Without `scope`, only the files are restored. With `dryRun`, nothing is changed, and the answer contains the changes
+ * that would be made.
+ */
 export const RewindBody = z.object({
   turnId: z.string().min(1),
   scope: RewindScope.optional(),
@@ -104,8 +107,8 @@ export const RewindBody = z.object({
 /** The options of a rewind, besides the turn. */
 export type RewindOptions = Omit<z.infer<typeof RewindBody>, 'turnId'>;
 /**
- * The turns that were taken back, oldest first, and the message of the first of them, so that the person can send it
- * again.
+ * The turns that were taken back, oldest first, and the message of the oldest turn, so that the person can send this
+ * message again.
  */
 export const TakenBack = z.object({
   turnIds: z.array(z.string()),
@@ -115,14 +118,14 @@ export const TakenBack = z.object({
 export type TakenBack = z.infer<typeof TakenBack>;
 /**
  * The files that a rewind would restore or has restored to their state before a turn, with the numbers of lines that
- * this adds and removes.
+ * restoring adds and removes.
  */
 export const RewindResult = z.object({
   /** Absolute paths. */
   files: z.array(z.string()),
   insertions: z.number(),
   deletions: z.number(),
-  /** The number of files that are not restored because links have taken their place. */
+  /** The number of files that are not restored because a link is now in the place of each file. */
   skipped: z.number().optional(),
   /** Absent if the rewind restores only the files. */
   takenBack: TakenBack.optional(),
@@ -174,12 +177,12 @@ const hasContent = ({
 const emptyMessageProblem = 'is empty: give a message or blocks';
 
 /**
- * `turnId` is the new turn's id, chosen by the client: a message that is repeated with the same id, because the answer
- * was lost, is sent only once. `blocks` are images, files and links in addition to the text; with blocks, the text may
- * be empty. The bytes of a block are in base64, or were uploaded before (`uri: "blob:<hash>"`). `traceContext` is the
- * turn's trace; by default, the trace in the request's `traceparent` and `tracestate`. With `runCommand`, a message
- * that begins with `!` is a shell command that runs for the sender, if the agent supports that; without it, the message
- * is text for the model.
+ * `turnId` is the new turn's id, chosen by the client. If the client repeats a message with the same id because the
+ * answer was lost, the message is sent only once. `blocks` are images, files and links in addition to the text; with
+ * blocks, the text may be empty. The bytes of a block are in base64, or were uploaded before (`uri: "blob:<hash>"`).
+ * `traceContext` is the turn's trace; by default, the trace in the request's `traceparent` and `tracestate`. With
+ * `runCommand`, a message that begins with `!` is a shell command that runs for the sender, if the agent supports this.
+ * Without `runCommand`, such a message is text for the model.
  */
 export const SendBody = z
   .object({
@@ -196,14 +199,14 @@ export const QueuedBody = z.object({
   blocks: Blocks.optional(),
   runCommand: z.boolean().optional(),
 });
-/** `queued`: whether other turns run first. */
+/** `queued`: whether other turns run before the message's turn. */
 export const SendResult = z.object({ turnId: z.string(), queued: z.boolean() });
 export type SendResult = z.infer<typeof SendResult>;
 
 /**
- * `messageId` is chosen by the sender: a request that is repeated with the same id sends the message only once. If the
- * agent handles the message only after the running turn, the message gets its own turn: `messageId` is that turn's id,
- * and `traceContext` that turn's trace, as for `send`.
+ * `messageId` is chosen by the sender. A repeated request with the same id sends the message only once. If the agent
+ * handles the message only after the running turn, the message gets its own turn: then `messageId` is the id of the new
+ * turn, and `traceContext` is the trace of the new turn, as for `send`.
  */
 export const SteerBody = z
   .object({
@@ -217,7 +220,7 @@ export const SteerBody = z
 export const SteerResult = z.object({ turnId: z.string() });
 export type SteerResult = z.infer<typeof SteerResult>;
 
-/** The turn to end: its id in Liminal, or the agent's own id. If another turn runs, nothing is ended. */
+/** The turn to end: its id in Liminal, or the agent's own id. If a different turn is running, nothing is ended. */
 export const NotifyBody = z.object({
   turnId: z.string().min(1).optional(),
   agentTurnId: z.string().min(1).optional(),
@@ -228,11 +231,13 @@ export const NotifyResult = z.object({ turnId: z.string() });
 export type NotifyResult = z.infer<typeof NotifyResult>;
 
 /**
- * `before`: the id of the queued message before which the moved message is put; without it, the moved message becomes
- * the last.
+ * `before`: the id of the queued message before which the message is moved. Without `before`, the message becomes the
+ * last in the queue.
  */
 export const QueuePlaceBody = z.object({ before: z.string().min(1).optional() });
-/** `steered`: whether the agent got the message in the running turn; otherwise the message is the next in the queue. */
+/**
+ * `steered`: whether the agent received the message in the running turn. If not, the message is the next in the queue.
+ */
 export const SendNowResult = z.object({ turnId: z.string(), steered: z.boolean() });
 export type SendNowResult = z.infer<typeof SendNowResult>;
 
@@ -268,9 +273,9 @@ export const TitleBody = z.object({ title: z.string().trim().min(1).max(200) });
 
 /**
  * A page of a session's conversation, oldest first; `turns` are the turns of the entries. A page may begin in the
- * middle of a turn. A page that begins in the middle of a turn also has earlier entries of the turn: calls whose
- * results or inner calls are on the page, the parent calls of those calls, and, in a running turn, all open items. The
- * page on which these entries began has them again.
+ * middle of a turn. Such a page also has earlier entries of the turn: calls whose results or inner calls are on the
+ * page, the parent calls of those calls, and, in a running turn, all open items. These earlier entries are repeated on
+ * the page on which they began.
  */
 export const HistoryPage = z.object({
   entries: z.array(UpsertObject),
@@ -301,7 +306,7 @@ export const SearchResult = z.object({
           index: z.number().int(),
           itemId: z.string(),
           type: ItemType,
-          /** Whether the item's turn was taken back: the agent no longer knows it. */
+          /** Whether the item's turn was taken back. The agent then no longer knows the turn. */
           takenBack: z.boolean().optional(),
           /** For an output or a permission request, the call with which it is shown. */
           callId: z.string().optional(),
@@ -344,8 +349,8 @@ const file = {
 };
 
 /**
- * A file of a session's project, for viewing: its text, or an image in base64; of other files, only the size and the
- * time.
+ * A file of a session's project, for viewing. Contains the file's text, or an image in base64; of other files, contains
+ * only the size and the time.
  */
 export const FileResult = z.discriminatedUnion('kind', [
   /** `isCut`: the file is longer than 2 MiB, and the text is only its start. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ClientMessage, ServerMessage } from './websocket.ts';
 
-test('TC-6.4b: there is only one family of messages: the old family, and requests for it, are refused', () => {
+test('TC-6.4b: only one family of messages exists: messages of the old family, and requests for them, are refused', () => {
   const sessionId = 's';
   const before = ['session:update', 'session:chunk', 'session:complete', 'session:cancelled'];
   for (const type of before) {

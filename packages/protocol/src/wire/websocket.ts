@@ -14,7 +14,7 @@ export const ClientMessage = z.discriminatedUnion('type', [
     deltas: z.boolean().optional(),
   }),
   z.object({ type: z.literal('session:unsubscribe'), sessionId: z.string().min(1) }),
-  /** Requests `sessions:changed` messages: first all sessions, then each changed session. */
+  /** Requests `sessions:changed` messages: first with all sessions, then with the sessions that change. */
   z.object({ type: z.literal('sessions:subscribe') }),
   /** Requests a `pong`, so that a browser, which cannot see protocol pings, can detect a half-open connection. */
   z.object({ type: z.literal('ping') }),
@@ -22,9 +22,9 @@ export const ClientMessage = z.discriminatedUnion('type', [
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
 /**
- * The first message of a subscription. `snapshot`: the message has the newest page, and the reader drops its earlier
- * state. `tail`: each turn in `turns` is whole and replaces the reader's state of that turn (items without an entry no
- * longer exist).
+ * The first message of a subscription. `snapshot`: the message contains the newest page, and the reader drops its
+ * earlier state. `tail`: each turn in `turns` is complete and replaces the reader's state of that turn; items of the
+ * turn that have no entry in the message no longer exist.
  */
 export const HistoryMessage = HistoryPage.extend({
   type: z.literal('session:history'),
@@ -43,8 +43,8 @@ export const ServerMessage = z.discriminatedUnion('type', [
   }),
   /**
    * Text to add to an item (for a tool call, to its `toolOutput`). `at` is the length (UTF-16 code units) that the
-   * reader's text must have; `appendText` checks this. If the length differs, the reader subscribes again with its
-   * cursor and gets the whole turn.
+   * reader's text must have; `appendText` checks this. If the length differs, the reader must subscribe again with its
+   * cursor; it then gets the whole turn.
    */
   z.object({
     type: z.literal('session:append'),

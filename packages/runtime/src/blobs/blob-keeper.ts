@@ -23,7 +23,7 @@ export class BlobKeeper {
     return Math.ceil((size * 4) / 3);
   }
 
-  /** Returns the event with references instead of bytes; the bytes wait until `store`. */
+  /** Returns the event with references instead of bytes. The bytes are kept in memory until `store` is called. */
   take(draft: EventDraft): EventDraft {
     const { payload } = draft;
     if (payload.type === 'item_done') {
@@ -37,7 +37,10 @@ export class BlobKeeper {
     return { ...draft, payload: { ...payload, patch } };
   }
 
-  /** Stores the waiting blobs. If the store rejects a blob, this rejects too, and the blob stays waiting. */
+  /**
+   * Stores the waiting blobs. If the store rejects a blob, this method rejects too, and the blob is kept for the next
+   * call.
+   */
   async store(): Promise<void> {
     for (const [hash, { bytes, mimeType }] of this.#waiting) {
       await this.#blobs.put(bytes, { mimeType, sessionId: this.#sessionId });
@@ -46,7 +49,7 @@ export class BlobKeeper {
     }
   }
 
-  /** Returns runs from an agent's own store with references to their bytes, which are stored. */
+  /** Stores the bytes in runs from an agent's own store, and returns the runs with references to the bytes. */
   async storeRuns(runs: readonly Response[]): Promise<Response[]> {
     const withReferences = runs.map((run) => ({
       ...run,

@@ -1,7 +1,7 @@
 import { blobIn, type Response } from '@liminal/protocol';
 import type { BlobStore } from '@liminal/storage';
 
-/** Registers the blobs that runs refer to as used by a session; blobs that are no longer stored stay missing. */
+/** Registers the blobs that runs refer to as used by a session. Does not restore blobs that are no longer stored. */
 export async function holdAgain(
   blobs: BlobStore,
   sessionId: string,

@@ -1,7 +1,7 @@
 /**
- * The bytes of messages: images and files are in the blob store, and the log only refers to them. In: content blocks
- * with their bytes, from users and agents. Out: the same blocks with `blob:<hash>`, and blocks with bytes again for an
- * agent.
+ * Stores the bytes of messages: images and files are in the blob store, and the log only refers to them. In: content
+ * blocks with their bytes, from users and agents. Out: the same blocks with `blob:<hash>` instead of bytes; and, for an
+ * agent, blocks with their bytes again.
  */
 export { BlobKeeper } from './blob-keeper.ts';
 export { holdAgain } from './hold-again.ts';

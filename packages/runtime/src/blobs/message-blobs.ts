@@ -72,7 +72,10 @@ async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Ar
   throw errors.BLOB_NOT_FOUND.ofMessage();
 }
 
-/** Whether a block lacks both bytes and a reference to bytes; false for the text of a file, which may be empty. */
+/**
+ * Whether a block contains neither bytes nor a reference to bytes. False for a block with the text of a file, which may
+ * be empty.
+ */
 function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;
   if (block.type === 'resource' && block.resource.text !== undefined) return false;

@@ -29,7 +29,7 @@ test('bytes of any block are restored unchanged', () => {
   );
 });
 
-test('a text file is stored as bytes, with its address as its name, and is restored as text', () => {
+test('a text file is stored as bytes, and its address becomes its name; it is restored as text', () => {
   const resource = { uri: 'file:///a.md', mimeType: 'text/markdown', text: '\uFEFF# Ä' };
   const { block, found } = referTo({ type: 'resource', resource });
   expect(block).toEqual({

@@ -17,7 +17,7 @@ export function bytesIn(block: ContentBlock): Omit<BlobBytes, 'hash'> | undefine
   const { text, blob, mimeType } = block.resource;
   if (text !== undefined && text === '') return undefined;
   if (text === undefined) return fromBase64(blob, mimeType ?? 'application/octet-stream');
-  // Storing half of a surrogate pair as UTF-8 would change it.
+  // UTF-8 cannot store half of a surrogate pair: the text would change.
   if (!text.isWellFormed()) return undefined;
   return { bytes: Buffer.from(text), mimeType: mimeType ?? 'text/plain' };
 }
@@ -31,7 +31,10 @@ export function referTo(block: ContentBlock): { block: ContentBlock; found?: Blo
   return { block: withReference(block, named), found: { hash, ...inside } };
 }
 
-/** A block whose bytes are stored elsewhere; its own address, if it has one, becomes its name. */
+/**
+ * Returns a block whose bytes are stored elsewhere. If the block has an address of its own, the address becomes the
+ * block's name.
+ */
 function withReference(
   block: Exclude<ContentBlock, { type: 'resource_link' }>,
   reference: { uri: string; size: number },
@@ -47,7 +50,7 @@ function withReference(
 const named = (name: string | undefined) =>
   name === undefined || name.startsWith('blob:') ? {} : { name };
 
-/** A block with its bytes, as an agent gets it: a text file as text. */
+/** Returns a block with its bytes, in the form that an agent gets: a text file as text. */
 export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock {
   const data = (): string => Buffer.from(bytes).toString('base64');
   switch (block.type) {

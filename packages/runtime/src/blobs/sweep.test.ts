@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 
 const [minute, hour] = [60_000, 60 * 60_000];
 
-/** Sweeps with the store's clock at `time`; resolves when the sweep is over. */
+/** Removes old uploads when the store's clock is at `time`; resolves when this is done. */
 async function sweptAt(blobs: BlobStore, time: number): Promise<void> {
   const sweep = vi.spyOn(blobs, 'sweep');
   vi.spyOn(blobs, 'now').mockResolvedValue(time);

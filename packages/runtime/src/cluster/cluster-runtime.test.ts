@@ -53,7 +53,7 @@ test.each([
   expect(asked.mock.calls).toEqual([['one', 2]]);
 });
 
-test('troubles, attached clients and session list listeners are the server’s own, not the cluster’s', async () => {
+test('servers do not share problems, attached clients and listeners of the session list', async () => {
   const { runtime, own } = await openServer();
   vi.spyOn(own, 'troubles').mockResolvedValue(['The disk is full.']);
   expect(await runtime.troubles()).toEqual(['The disk is full.']);
@@ -75,7 +75,7 @@ test('every server reads files and folders of projects', async () => {
   await expect(reading).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a server reports the lag of its projector, and the readers of followed sessions', async () => {
+test('a server reports the lag of its projector, and the number of readers of the sessions that it follows', async () => {
   const { runtime, store } = await openServer();
   expect(await runtime.metrics()).toMatchObject({ lagEvents: 0 });
   await store.saveSession(sessionRecord);
@@ -85,7 +85,7 @@ test('a server reports the lag of its projector, and the readers of followed ses
   for (const subscription of subscriptions) subscription.close();
 });
 
-test('an imported session is posted to all servers; a session that was imported before is not', async () => {
+test('an imported session is posted to all servers, but a session that was imported before is not posted again', async () => {
   const { runtime, board, store, own } = await openServer();
   await store.saveSession(sessionRecord);
   const imported = vi.spyOn(own, 'importSession');
@@ -99,7 +99,7 @@ test('an imported session is posted to all servers; a session that was imported 
   expect(JSON.parse(posted ?? '')).toMatchObject({ info: { session: { sessionId } } });
 });
 
-test('a session’s status has its agent, its state, and whether its queue is paused', async () => {
+test('the status of a session contains its agent, its state, and whether its queue is paused', async () => {
   const { runtime, store } = await openServer();
   await store.saveSession(sessionRecord);
   const status = { sessionId, cliType: 'demo', isAlive: false, state: 'idle' };
@@ -114,7 +114,7 @@ test('a session’s status has its agent, its state, and whether its queue is pa
   });
 });
 
-test('a session that another server deletes is dropped here', async () => {
+test('if another server deletes a session, this server removes the session from memory', async () => {
   const { board, own, warnings } = await openServer();
   const drop = vi.spyOn(own, 'dropDeleted').mockRejectedValueOnce(new Error('Memory is away.'));
   await board.post(`deleted:${sessionId}`, '', 1_000);
@@ -122,7 +122,7 @@ test('a session that another server deletes is dropped here', async () => {
   await expect.poll(() => warnings).toEqual(['cluster coordination failed']);
 });
 
-test('a new session whose id another server has is not created', async () => {
+test('a new session is not created if another server has a session with its id', async () => {
   const { runtime, leases, own } = await openServer();
   const create = vi.spyOn(own, 'createSession');
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
@@ -133,7 +133,7 @@ test('a new session whose id another server has is not created', async () => {
   expect(create).not.toHaveBeenCalled();
 });
 
-test('a server that may have missed postings sends the whole list of sessions again, until that succeeds', async () => {
+test('a server that may have missed postings sends the whole list of sessions again, and retries until that succeeds', async () => {
   const storage = openSharedMemoryStorage();
   const { board } = storage.coordination;
   const gaps: (() => void)[] = [];
@@ -153,7 +153,7 @@ test('a server that may have missed postings sends the whole list of sessions ag
   expect(warnings).toEqual(['cluster coordination failed']);
 });
 
-test('the postings of a session are listed on the other servers, and not again on its owner', async () => {
+test('a session that its owner posts is listed on the other servers, and is not published again on its owner', async () => {
   const storage = openSharedMemoryStorage();
   const [one, other] = [await openServer(storage), await openServer(storage)];
   const troubles = vi.spyOn(other.own, 'troubles').mockResolvedValue([]);
@@ -186,7 +186,7 @@ test('a closed server gets no commands and no postings, and has released its ses
   expect(drop).not.toHaveBeenCalled();
 });
 
-test('a server that finishes waits for its own turns, at most until it must hurry', async () => {
+test('a server that finishes waits for its own turns, until they end or the server must hurry', async () => {
   const { runtime, own } = await openServer();
   const finished = vi.spyOn(own, 'finish').mockResolvedValue();
   const hurry = new AbortController().signal;
@@ -194,7 +194,7 @@ test('a server that finishes waits for its own turns, at most until it must hurr
   expect(finished).toHaveBeenCalledWith(hurry);
 });
 
-test('a page of a session’s history is limited as requested, and its session is no longer followed', async () => {
+test('a page of a session’s history has at most the requested number of entries, and afterwards the session is no longer followed', async () => {
   const { runtime, store } = await openServer();
   await store.saveSession(sessionRecord);
   expect(await runtime.history(sessionId)).toMatchObject({ turns: [], hasMore: false });
@@ -202,7 +202,7 @@ test('a page of a session’s history is limited as requested, and its session i
   await expect(runtime.history('none')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a slow subscriber is counted on the server that it is connected to', async () => {
+test('a slow subscriber is counted on the server to which it is connected', async () => {
   const { runtime, store } = await openServer();
   await store.saveSession(sessionRecord);
   const fast = runtime.subscribe(sessionId, {}, { send: () => true });
@@ -212,7 +212,7 @@ test('a slow subscriber is counted on the server that it is connected to', async
   for (const subscription of [fast, slow]) subscription.close();
 });
 
-test('a message’s bytes are replaced with references before the owner gets it from another server', async () => {
+test('a server that forwards a message to the owner first replaces the message’s bytes with references', async () => {
   const storage = openSharedMemoryStorage();
   const [one, other] = [await openServer(storage), await openServer(storage)];
   const session = await one.runtime.createSession({ cliType: 'demo', projectDir: tmpdir() });
@@ -231,7 +231,7 @@ test('a message’s bytes are replaced with references before the owner gets it 
     .toContain('"mimeType":"image/png"');
 });
 
-test('a fork that another server requests is a new session, created once although the request is repeated', async () => {
+test('a repeated request of another server for a fork creates only one new session', async () => {
   const storage = openSharedMemoryStorage();
   const [one, other] = [await openServer(storage), await openServer(storage)];
   const { sessionId: original } = await one.runtime.createSession({

@@ -56,7 +56,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #ownership: Ownership;
   readonly #sessionStates: SessionStates;
   readonly #settled: SettledRuns;
-  /** The runtime of the sessions that this server owns; it also answers requests that need no owner. */
+  /** The runtime of the sessions that this server owns. Also answers requests that need no owner. */
   readonly #own: SessionRuntime;
   readonly #owned: OwnedSessions;
   readonly #messenger: Messenger;
@@ -64,7 +64,10 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   readonly #followedSessions: FollowedSessions;
   readonly #projector: ProjectorWorker;
   readonly #closing = new AbortController();
-  /** Every server gives the same answers here: the servers share agents, project folders, the store and the log. */
+  /**
+   * Every server gives the same answers to these requests: the servers share agents, project folders, the store and the
+   * log.
+   */
   readonly listAgents: Runtime['listAgents'] = async (...asked) => this.#own.listAgents(...asked);
   readonly exportSession: Runtime['exportSession'] = async (...asked) =>
     this.#own.exportSession(...asked);
@@ -196,7 +199,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     });
   }
 
-  /** Takes over a session whose owner was lost, and resumes the session's turn if the turn waited for a user. */
+  /** Takes over a session whose owner was lost. If the session's turn waited for a user, resumes the turn. */
   async #resume(sessionId: string): Promise<void> {
     const record = await this.#options.storage.store.getSession(sessionId);
     if (record?.awaits !== true) return;
@@ -210,7 +213,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
 
   async gauges(): Promise<RuntimeGauges> {
     const gauges = await this.#own.gauges();
-    // All subscribers here, whichever server owns their session.
+    // All subscribers on this server, whichever server owns their session.
     const { subscriberCounts } = this.#followedSessions;
     const sum = (kind: 'all' | 'slow'): number =>
       subscriberCounts.reduce((total, each) => total + each[kind], 0);
@@ -265,7 +268,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#owned.close();
-    // The turns of this server must end, be logged and be shown before other servers take its sessions.
+    // The turns of this server must have ended, and their ends must be logged and shown, before other servers take its
+    // sessions.
     const { owned } = this.#ownership;
     await this.#own.close();
     await Promise.race([this.#followedSessions.read(owned), delay(shownMs)]);
@@ -277,8 +281,8 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
   }
 
   /**
-   * Forwards each command to the session's owner. A new message gets its turn's id here, and a fork its session's id,
-   * so that a retry does not send or fork twice.
+   * Forwards each command to the session's owner. This server chooses the turn's id of a new message, and the session's
+   * id of a fork, so that a retry does not send or fork twice.
    */
   #commands(): Commands {
     const commands = forwardCommands(async (request) =>
@@ -325,7 +329,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     throw errors.NOT_OWNER.noLonger();
   }
 
-  /** Skips sessions that this server owns: the runtime reports their changes itself. */
+  /** Leaves out sessions that this server owns: the runtime itself reports changes of these sessions. */
   #posted({ info: { session } }: PostedState): void {
     if (!this.#ownership.leaseOf(session.sessionId)) this.#own.publishSessions([session]);
   }

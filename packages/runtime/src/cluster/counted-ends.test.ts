@@ -11,7 +11,9 @@ const [{ sessionId, runId }] = run as [StreamEvent];
 const state = run.reduce(foldResponse, emptyResponse());
 const now = () => '2026-01-01T00:00:00.000Z';
 
-/** The ways in which a server ends a run that has lost its writer, or a part of its log. */
+/**
+ * The ways in which a server ends a run: after the run's writer was lost, or after a part of the run's log was lost.
+ */
 const ways: Record<string, (storage: Storage) => Promise<void>> = {
   'in history': async (storage) => endInHistory(storage, state, now),
   'as its writer': async (storage) => {
@@ -24,7 +26,7 @@ const ways: Record<string, (storage: Storage) => Promise<void>> = {
 const pairs = Object.keys(ways).flatMap((one) => Object.keys(ways).map((other) => [one, other]));
 
 test.each(pairs)(
-  'a lost run that two servers end at once, one %s and one %s, is counted once',
+  'if two servers end a lost run at the same time, one %s and one %s, the run is counted once',
   async (...pair) => {
     const shared = openSharedMemoryStorage();
     const { board, leases } = shared.coordination;

@@ -3,7 +3,7 @@ import { hasEndInHistory, type Storage } from '../history/index.ts';
 
 /** Delay before history is read again, in ms. */
 const retryMs = 1_000;
-/** How long to wait at most until history has a run that the log has lost, in ms. */
+/** How long to wait at most until history has the end of a run that the log has lost, in ms. */
 const goneMs = 60_000;
 
 interface HistorySource {
@@ -23,7 +23,7 @@ export async function untilEndInHistory(
   }
 }
 
-/** Whether history has the run's end; false also if the store cannot be read. */
+/** Whether history has the run's end. Also false if the store cannot be read. */
 export async function hasEnd(
   { storage, onTrouble }: HistorySource,
   runId: string,

@@ -64,7 +64,7 @@ function openFollowed() {
   };
   const post = (runId?: string) =>
     followed.posted({ info: sessionInfo, ...(runId !== undefined && { runId }) });
-  /** Subscribes with this cursor; returns the messages that the subscriber gets, in short. */
+  /** Subscribes with this cursor. Returns a short form of the messages that the subscriber gets. */
   const subscribe = (cursor?: string) => {
     const got: string[] = [];
     const send = ({ message }: { message: ServerMessage }) => {
@@ -83,14 +83,14 @@ function openFollowed() {
   return { followed, view, log, store, troubles, faults, calls, keep, post, subscribe };
 }
 
-/** Runs everything that is ready, and the timers that are due within `ms`. */
+/** Runs all work that can run now, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);
   await setImmediate();
 };
 
-test('a session that is opened shows the session’s runs in the log, and no run of another session', async () => {
+test('a session that is opened shows its own runs in the log, and no run of another session', async () => {
   const { followed, view, log } = openFollowed();
   await log.append('1', runNamed('1').slice(0, 3));
   await log.append('2', runNamed('2', 'two').slice(0, 3));
@@ -177,7 +177,7 @@ test('INV-7: events that the log has dropped before they were read are read from
   expect(calls.filter((call) => call.startsWith('1:'))).toEqual(['1:3']);
 });
 
-test('a run that began and ended in history before this server saw it is shown from the beginning, once', async () => {
+test('a run that began and ended in history before this server knew of the run is shown from the beginning, once', async () => {
   const { followed, calls } = openFollowed();
   await followed.open();
   followed.settled('1');
@@ -186,7 +186,7 @@ test('a run that began and ended in history before this server saw it is shown f
   expect(calls).toHaveLength(1);
 });
 
-test('a run that was shown to its end is forgotten without a resync once history has it', async () => {
+test('once history has a run that was shown to its end, the run is forgotten without a resync', async () => {
   const { followed, view, log, calls, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1'));
@@ -199,7 +199,7 @@ test('a run that was shown to its end is forgotten without a resync once history
   expect(calls).toHaveLength(before);
 });
 
-test('the twenty runs that most recently came into history are not read from the log again, earlier runs are', async () => {
+test('the twenty runs that came into history last are not read from the log again, but earlier runs are', async () => {
   const { followed, faults, post } = openFollowed();
   await followed.open();
   const read: string[] = [];
@@ -207,7 +207,7 @@ test('the twenty runs that most recently came into history are not read from the
     read.push(runId);
     yield* [];
   };
-  // Run 1 is reported a second time, so it counts as one of the last twenty.
+  // Run 1 is reported a second time, so it is among the last twenty.
   for (let at = 0; at <= 20; at += 1) followed.settled(`${at}`);
   followed.settled('1');
   followed.settled('21');
@@ -216,7 +216,7 @@ test('the twenty runs that most recently came into history are not read from the
   expect(read).toEqual(['2', '0']);
 });
 
-test('a run that history has is read to its end from the log for two seconds, then from history', async () => {
+test('a run that history has is read from the log for two more seconds, and then from history', async () => {
   const { followed, view, log, keep, calls, post } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));
@@ -246,7 +246,7 @@ test('a run that history has is not resynced if the log still returns the run’
   expect(view.progress('1')).toBeUndefined();
 });
 
-test('INV-7: after a gap readers catch up, open runs are followed, and runs of history are forgotten', async () => {
+test('INV-7: after a gap, readers catch up, open runs are followed, and runs that history has are forgotten', async () => {
   const { followed, view, log, keep, calls } = openFollowed();
   await log.append('1', runNamed('1'));
   await log.append('2', runNamed('2').slice(0, 3));
@@ -263,7 +263,7 @@ test('INV-7: after a gap readers catch up, open runs are followed, and runs of h
   expect(view.progress('1')).toBeUndefined();
   await advance();
   expect(view.progress('2')).toMatchObject({ lastSeq: 2 });
-  // Run 2 has not ended, so run 3 waits for its end.
+  // Run 2 has not ended, so run 3 waits for the end of run 2.
   await advance(10_000);
   expect(view.progress('3')).toMatchObject({ lastSeq: 0 });
   await followed.refresh(undefined);
@@ -315,7 +315,7 @@ test('a run that the log lacks is shown once, from history, when history has its
   expect(calls).toEqual(['resync from the beginning']);
 });
 
-test('INV-7: a run waits until the end of a run that the log has lost is in history', async () => {
+test('INV-7: if the log has lost the end of a run, the next run waits until history has this end', async () => {
   const { followed, view, log, keep, faults, post } = openFollowed();
   await followed.open();
   await log.append('2', runNamed('2'));
@@ -353,7 +353,7 @@ test('INV-7: a run waits at most ten seconds for the end of an earlier run', asy
   expect(view.progress('3')).toMatchObject({ hasEnded: true });
 });
 
-test('INV-7: unseen runs of history are shown before the next run; a run that has not ended in history is not shown', async () => {
+test('INV-7: runs in history that subscribers have not seen are shown before the next run, unless they have not ended', async () => {
   const { followed, log, keep, calls, post, subscribe } = openFollowed();
   await keep(runNamed('1'));
   await followed.open();
@@ -408,7 +408,7 @@ test('a subscriber whose cursor this server does not reach within ten seconds ge
   expect(got[0]).toMatch(/^snapshot/);
 });
 
-test('a subscriber whose cursor is in a run that is in the log but was not posted here gets the rest of that run', async () => {
+test('a subscriber whose cursor is in a run that is in the log but was not posted to this server gets the remaining events of the run', async () => {
   const { followed, log, subscribe } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));
@@ -420,7 +420,7 @@ test('a subscriber whose cursor is in a run that is in the log but was not poste
   expect(got).toContain('turn_complete 1');
 });
 
-test('closing waits for the runs that are being read, and ends their reading', async () => {
+test('closing stops the reading of runs, and resolves when the reading has ended', async () => {
   const { followed, log, calls, post, subscribe } = openFollowed();
   await followed.open();
   await log.append('1', runNamed('1').slice(0, 2));

@@ -11,12 +11,12 @@ import type { PostedState } from './posted-state.ts';
 /** Delay before a run is read again after a failure, in ms. */
 const retryMs = 1_000;
 /**
- * The longest time, in ms, that a subscriber waits for events that it has already seen on another server: the log may
- * have lost them.
+ * The longest time, in ms, that a subscriber waits for events that it has already received from another server: the log
+ * may have lost these events.
  */
 const reachMs = 10_000;
 const settledMax = 20;
-/** How long a run that is in history may still be read from the log, in ms. */
+/** How long this server continues to read a run from the log after the run is in history, in ms. */
 const leaveMs = 2_000;
 
 interface FollowedSessionOptions {
@@ -32,13 +32,13 @@ interface FollowedSessionOptions {
 /** A run that is being read from the log. */
 interface FollowedRun {
   ended: Promise<void>;
-  /** Stops reading from the log; subscribers get the rest from history. */
+  /** Stops reading from the log; subscribers get the remaining events from history. */
   leave: AbortController;
 }
 
 /**
- * A session as any server shows it: its runs read from the log, its state as its owner posts it. After a gap the run is
- * read again, and subscribers catch up from their cursors (invariant 7).
+ * A session in the form in which any server shows it: the runs come from the log, and the state comes from the owner's
+ * postings. After a gap, the run is read again, and subscribers catch up from their cursors (invariant 7).
  */
 export class FollowedSession {
   readonly subscribers: LocalSubscribers;
@@ -49,7 +49,7 @@ export class FollowedSession {
   readonly #followed = new Map<string, FollowedRun>();
   /** The newest run that subscribers here have seen; before there are subscribers, the newest run in history. */
   #newestShown: string | undefined;
-  /** Runs that the log no longer has, until history has their ends. */
+  /** Runs that the log no longer has and whose ends history does not have yet. */
   readonly #ending = new Map<string, Promise<unknown>>();
   /** The newest runs that history has: later postings about them are ignored. */
   #settled: string[] = [];
@@ -116,8 +116,8 @@ export class FollowedSession {
   }
 
   /**
-   * Waits a while, because a followed run usually reaches its end in the log. If the log has lost the end,
-   * subscribers get the rest from history.
+   * Waits a while, because a followed run usually reaches its end in the log. If the log has lost the end, subscribers
+   * get the remaining events from history.
    */
   async #leaveSoon(runId: string): Promise<void> {
     const following = this.#followed.get(runId);
@@ -160,12 +160,15 @@ export class FollowedSession {
     return runs.filter((run) => run.sessionId === sessionId).map(({ runId }) => runId);
   }
 
-  /** Called before there are subscribers, so that the first one gets the newest state at once. */
+  /**
+   * Shows a run's current state. Called before there are subscribers, so that the first subscriber gets the newest
+   * state at once.
+   */
   async #catchUp(runId: string): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
     // A posting may have started the following of this run in the meantime; the run must not begin again.
     if (this.subscribers.progress(runId)) return;
-    // A run that has come into history in the meantime is skipped: no second posting would end it here.
+    // A run that has come into history in the meantime is skipped: no further posting would end the run on this server.
     if (response.started && !this.#settled.includes(runId))
       this.subscribers.restart(runId, response);
   }
@@ -211,8 +214,8 @@ export class FollowedSession {
     }
     if (signal.aborted || this.subscribers.progress(runId)?.hasEnded) return;
     const wasShown = this.subscribers.progress(runId) !== undefined;
-    // The run was settled before it was read completely: history has the rest. Subscribers get the rest now, before
-    // they get more of a later run.
+    // The run was settled before this server had read all of it. Subscribers get the remaining events from history now,
+    // before they get events of a later run.
     this.subscribers.forget(runId);
     this.settled(runId);
     this.subscribers.resync({ fromBeginning: true });
@@ -221,8 +224,8 @@ export class FollowedSession {
   }
 
   /**
-   * Shows a run's end from history; if the log has lost the run instead of dropping it, the end is written to history
-   * only now.
+   * Shows a run's end from history. If the log has lost the run instead of dropping it, the run's end is written to
+   * history only now.
    */
   async #showEnd(runId: string, wasShown: boolean): Promise<void> {
     const { signal } = this.#closing;
@@ -231,7 +234,7 @@ export class FollowedSession {
     if (!signal.aborted) this.subscribers.resync({ fromBeginning: true });
   }
 
-  /** Reads the run from the store, because the log has dropped events that were not read yet. */
+  /** Reads the run from the store, because the log has dropped events that this server had not read yet. */
   async #readAnew(runId: string, signal: AbortSignal): Promise<void> {
     const response = await readRun(this.#options.storage, runId);
     if (signal.aborted) return;
@@ -242,8 +245,8 @@ export class FollowedSession {
 
   /**
    * Shows, from history, the runs that subscribers have not seen, before an event of this run moves the cursors past
-   * those runs; usually there are none. Also shows this run from history if history already has the run's end: a
-   * subscriber that got the run from history must not see it begin again.
+   * those runs. Usually there are no such runs. If history already has the end of this run, also shows this run from
+   * history: a subscriber that got the run from history must not see the run begin again.
    */
   async #showFromHistory(runId: string, signal: AbortSignal): Promise<void> {
     const { sessionId, storage } = this.#options;
@@ -280,21 +283,21 @@ export class FollowedSession {
     }
   }
 
-  /** Whether subscribers here have seen all of a run that has ended. */
+  /** Whether subscribers of this server have seen all of a run, and the run has ended. */
   #isShown(runId: string): boolean {
     const run = this.subscribers.progress(runId);
     return run ? run.hasEnded : runId === this.#newestShown && !this.#followed.has(runId);
   }
 
   /**
-   * Whether this server shows a run up to a place that another server has shown; waits until it does, at most
-   * `reachMs`.
+   * Whether this server shows a run up to a position that another server has shown. Waits until this server reaches the
+   * position, at most `reachMs`.
    */
   async #reach(place: Position): Promise<boolean> {
     if (!this.#isBehind(place)) await this.#followIfOpen(place);
     await this.#waitWhile(AbortSignal.timeout(reachMs), () => this.#isBehind(place));
-    // This server is closing, so its view will not advance: never answer, because the subscriber will soon continue
-    // at another server.
+    // This server is closing, so its view will not advance. Never answer: the subscriber will soon continue at another
+    // server.
     if (this.#closing.signal.aborted) await new Promise(() => {});
     return !this.#isBehind(place);
   }
@@ -305,7 +308,7 @@ export class FollowedSession {
     return run ? run.lastSeq < seq && !run.hasEnded : this.#followed.has(runId);
   }
 
-  /** Follows an open run that this server was not notified of yet. */
+  /** Follows an open run for which this server has received no posting yet. */
   async #followIfOpen({ runId }: Position): Promise<void> {
     if (this.subscribers.progress(runId) || (await hasEnd(this.#options, runId))) return;
     if ((await this.#openRuns()).includes(runId)) this.#follow(runId);

@@ -62,7 +62,7 @@ async function openSessions() {
   return { sessions, storage, board, troubles, emitted, titles, reads, gaps, gap, titleOf };
 }
 
-test('readers of a session share it until the last one has left', async () => {
+test('the readers of a session share one followed session until the last reader has left', async () => {
   const { sessions, reads } = await openSessions();
   const [first, second] = await Promise.all([sessions.use('one'), sessions.use('one')]);
   expect(second.followed).toBe(first.followed);
@@ -100,7 +100,7 @@ test('a session that cannot be opened is closed, and not remembered', async () =
   expect(await titleOf('one')).toBe('stored');
 });
 
-test('what a session’s owner posts reaches its readers, and is emitted for every session', async () => {
+test('a posting of a session’s owner is sent to the session’s readers, and is emitted for every session', async () => {
   const { sessions, board, emitted } = await openSessions();
   const { followed } = await sessions.use('one');
   await postSession(board, postedState('one', 'posted', 1));
@@ -109,7 +109,7 @@ test('what a session’s owner posts reaches its readers, and is emitted for eve
   expect(emitted).toEqual(['posted posted', 'posted other']);
 });
 
-test('a state posted by a former owner is ignored; a further state posted by the same owner is not', async () => {
+test('a state posted by a former owner is ignored, but a further state posted by the same owner is not', async () => {
   const { board, emitted } = await openSessions();
   await postSession(board, postedState('one', 'second', 2));
   await postSession(board, postedState('one', 'first', 1));
@@ -121,7 +121,7 @@ test('a state posted by a former owner is ignored; a further state posted by the
   expect(emitted).toEqual(titles.map((title) => `posted ${title}`));
 });
 
-test('the fences of ten thousand sessions are remembered, those of the sessions posted last', async () => {
+test('the fences of ten thousand sessions are remembered: of the sessions that were posted last', async () => {
   const { board, emitted } = await openSessions();
   await postSession(board, postedState('one', 'one', 2));
   await postSession(board, postedState('two', 'two', 2));
@@ -134,7 +134,7 @@ test('the fences of ten thousand sessions are remembered, those of the sessions 
   expect(emitted).toEqual(['posted former']);
 }, 20_000);
 
-test('a damaged posting is reported; the empty posting of a deleted session is not', async () => {
+test('a damaged posting is reported, but the empty posting of a deleted session is not', async () => {
   const { board, emitted, troubles } = await openSessions();
   await board.post('session:one', '{', 1_000);
   expect(troubles).toHaveLength(1);
@@ -181,7 +181,7 @@ test('a deleted session ends for its subscribers, and its next subscriber looks 
   expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
-test('INV-7: after a gap in the messages about states every session is read again; other gaps have no effect', async () => {
+test('INV-7: after a gap in the postings of states, every session is read again; a gap in other postings has no effect', async () => {
   const { sessions, titles, gaps, gap, emitted, reads } = await openSessions();
   const { followed } = await sessions.use('one');
   await sessions.use('two');
@@ -199,7 +199,7 @@ test('INV-7: after a gap in the messages about states every session is read agai
   expect(mended).toHaveBeenCalledOnce();
 });
 
-test('INV-7: sessions that cannot be read after a gap are read again every second, and reported once each time', async () => {
+test('INV-7: sessions that cannot be read after a gap are read again every second, and each failure is reported once', async () => {
   const { sessions, titles, gap, reads, troubles } = await openSessions();
   for (const sessionId of ['one', 'two', 'three']) await sessions.use(sessionId);
   const error = new Error('The database is away.');
@@ -231,7 +231,7 @@ test('a session that could not be read after a gap is not read again once its la
   expect(reads).toHaveLength(before);
 });
 
-test('a session that is gone after a gap is deleted for its subscribers, and the other sessions are read', async () => {
+test('a session that no longer exists after a gap is deleted for its subscribers, and the other sessions are read', async () => {
   const { sessions, titles, gap, emitted, troubles } = await openSessions();
   await sessions.use('one');
   const { followed } = await sessions.use('two');
@@ -244,7 +244,7 @@ test('a session that is gone after a gap is deleted for its subscribers, and the
   expect(sessions.subscriberCounts).toHaveLength(1);
 });
 
-test('read waits for the running runs of the given sessions', async () => {
+test('`read` resolves after the running runs of the given sessions', async () => {
   const { sessions } = await openSessions();
   const one = await sessions.use('one');
   const two = await sessions.use('two');

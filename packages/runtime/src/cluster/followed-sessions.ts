@@ -51,7 +51,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   readonly #inUse = new Map<string, InUse>();
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
-  /** The newest fencing token of each session's postings; the session that was posted last is at the end. */
+  /** The newest fencing token of each session's postings. The session with the latest posting comes last. */
   readonly #fences = new LruMap<string, number>(fencesMax);
   readonly #closing = new AbortController();
   #unsubscribe: Unsubscribe[] = [];
@@ -84,7 +84,10 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     ]);
   }
 
-  /** Follows a session until the caller calls `done`, which it must do exactly once. Throws `SESSION_NOT_FOUND`. */
+  /**
+   * Follows a session until the caller calls `done`; the caller must call `done` exactly once. Throws
+   * `SESSION_NOT_FOUND`.
+   */
   async use(sessionId: string): Promise<{ followed: FollowedSession; done: () => void }> {
     const entry = this.#inUse.get(sessionId) ?? this.#begin(sessionId);
     entry.users += 1;
@@ -106,7 +109,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     await Promise.all(followedSessions.map((followed) => followed.read()));
   }
 
-  /** The numbers of subscribers of each session here. */
+  /** The number of subscribers of each session on this server. */
   get subscriberCounts(): { all: number; slow: number }[] {
     return [...this.#open.values()].map(({ subscribers }) => subscribers.counts);
   }
@@ -170,8 +173,8 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   }
 
   /**
-   * Whether a posting is from a former owner: another owner has posted since, and the former owner does not know it
-   * yet.
+   * Whether a posting is from a former owner: a later owner has posted the session, and the former owner has not
+   * noticed yet.
    */
   #isFormer({ info, fence }: PostedState): boolean {
     if (fence === undefined) return false;
@@ -198,7 +201,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     return followed.postedCount === postedCount ? state : undefined;
   }
 
-  /** Reads the sessions' states again; sessions whose state cannot be read are retried until they can. */
+  /** Reads the sessions' states again. If a state cannot be read, retries until it can be read. */
   async #refresh(sessions: ReadonlyMap<string, FollowedSession>): Promise<void> {
     const failed = new Map<string, FollowedSession>();
     for (const [sessionId, followed] of sessions) {

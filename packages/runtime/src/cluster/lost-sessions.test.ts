@@ -6,8 +6,8 @@ import { type Ownership, ttlShare } from './ownership.ts';
 import { useFakeDelays } from './testing/fake-delays.ts';
 
 /**
- * Runs the checks of one open turn, given for each check whether the session has an owner, or an error; the last
- * entry repeats.
+ * Runs the checks of one open turn. For each check, the argument contains whether the session has an owner, or an
+ * error; the last entry repeats.
  */
 async function lookedAt(looks: readonly (boolean | Error)[], troubles: unknown[] = []) {
   const { log } = openMemoryStorage();
@@ -39,7 +39,7 @@ test('a session whose owner regains its lease after a Redis outage keeps its tur
   expect(await lookedAt([true, false, false, true, false, false, true])).toEqual([]);
 });
 
-test('if a check fails, the error is reported, and the checks without an owner are counted from 0 again', async () => {
+test('if a check fails, the error is reported, and the count of checks without an owner starts from 0 again', async () => {
   const troubles: unknown[] = [];
   const error = new Error('Redis is away.');
   expect(await lookedAt([false, false, error, false, false, true], troubles)).toEqual([]);
@@ -75,7 +75,7 @@ async function lookEverySecond() {
   return { lost, log, asked, recovered };
 }
 
-test('a session whose turns have all ended is not looked up, and a session with two open turns is looked up once', async () => {
+test('a session whose turns have all ended is not checked, and a session with two open turns is checked once', async () => {
   const { lost, log, asked, recovered } = await lookEverySecond();
   const start = { type: 'response_start', modelId: 'm', providerId: 'p' } as const;
   const end = { type: 'response_done', status: 'completed' } as const;

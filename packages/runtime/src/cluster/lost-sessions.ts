@@ -13,19 +13,22 @@ interface LostSessionsOptions {
 
 /** The time between two checks, as a share of the time within which a dead server's turns must end. */
 export const lookShare = 0.1;
-/** So many checks take longer than a live owner takes to renew its lease. */
+/**
+ * The number of checks in a row after which a session counts as lost. These checks take longer than a live owner needs
+ * to renew its lease.
+ */
 const maxLooks = 3;
 
 /**
- * Finds sessions with an open turn whose owner is gone, so that no turn hangs. A session counts as lost only after
- * several checks in a row without an owner: if the lease store was unreachable, a live owner gets its lease again
- * between the checks.
+ * Finds sessions that have an open turn but no owner, so that no turn hangs. A session counts as lost only if several
+ * checks in a row find no owner: if the lease store was unreachable, a live owner gets its lease again between the
+ * checks.
  */
 export class LostSessions {
   readonly #options: LostSessionsOptions;
   readonly #closing = new AbortController();
   readonly #looking: Promise<void>;
-  /** How many checks in a row have found each session without an owner. */
+  /** For each session without an owner, the number of checks in a row that found no owner. */
   #suspected = new Map<string, number>();
 
   constructor(options: LostSessionsOptions) {

@@ -12,7 +12,7 @@ async function openMessengers(answers: (question: unknown) => Promise<unknown>) 
   const { inboxes } = openSharedMemoryStorage().coordination;
   const sent: { to: string; message: Record<string, unknown> }[] = [];
   const troubles: unknown[] = [];
-  /** Functions that replace sending, by the receiver. */
+  /** Functions that replace the sending of messages, by receiver. */
   const faults = new Map<string, () => Promise<boolean>>();
   const send: Inboxes['send'] = async (to, text) => {
     sent.push({ to, message: JSON.parse(text) });
@@ -32,7 +32,7 @@ async function openMessengers(answers: (question: unknown) => Promise<unknown>) 
 
 const patient = new AbortController().signal;
 
-test('a question goes to the inbox of the asked server, and the answer to the inbox of the asking server', async () => {
+test('a question is sent to the inbox of the asked server, and the answer is sent to the inbox of the asking server', async () => {
   const { asker, sent, troubles } = await openMessengers(async (question) => ({ question }));
   expect(await asker.request('b', { is: 'it' }, patient)).toEqual({ question: { is: 'it' } });
   const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -105,7 +105,7 @@ test('if sending a question again fails, the asker keeps waiting and sending', a
   await owner.close();
 });
 
-test('an answered question is not sent again, and its listener on the signal is removed', async () => {
+test('once a question is answered, it is not sent again, and its listener on the signal is removed', async () => {
   const { asker, kinds } = await openMessengers(async () => 'Yes.');
   const { signal } = new AbortController();
   const removed = vi.spyOn(signal, 'removeEventListener');
@@ -115,7 +115,7 @@ test('an answered question is not sent again, and its listener on the signal is 
   expect(removed).toHaveBeenCalledWith('abort', expect.any(Function));
 });
 
-test('a question that is repeated within half a minute gets the stored answer; later, the answer is computed again', async () => {
+test('a question that is repeated within half a minute gets the stored answer; after that, the answer is computed again', async () => {
   let count = 0;
   const { inboxes, kinds } = await openMessengers(async () => ++count);
   const ask = JSON.stringify({ kind: 'ask', id: 'question', from: 'a', question: 'Is it?' });
@@ -172,7 +172,7 @@ test('an answer that cannot be sent is retried five times a second for a minute,
   expect(kinds()).toHaveLength(count);
 });
 
-test('closing ends the tries to send an answer', async () => {
+test('closing ends the retries of sending an answer', async () => {
   const { owner, inboxes, kinds, troubles, faults } = await openMessengers(async () => 'Yes.');
   faults.set('instance:a', async () => {
     throw new Error('Redis is away.');

@@ -26,7 +26,7 @@ interface MessengerOptions {
 /** How often sending an answer is retried, and for how long, in ms. */
 const retryMs = 200;
 const replyMs = 60_000;
-/** How long an answer is kept in case its question is sent again, in ms. */
+/** How long an answer is kept in case the asking server sends its question again, in ms. */
 const answerTtlMs = 30_000;
 
 /** The question was not received: the other server is gone. */
@@ -51,8 +51,8 @@ export class Messenger {
   }
 
   /**
-   * Asks another server. Rejects with that server's error, with NotHeard if the server is not listening, or with the
-   * signal's reason.
+   * Asks another server. Rejects with that server's error, with NotListeningError if that server is not listening, or
+   * with the signal's reason.
    */
   async request(instanceId: string, question: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
@@ -94,7 +94,7 @@ export class Messenger {
     }
   }
 
-  /** A repeated question is answered again, but worked on only once. */
+  /** Handles a repeated question: answers it again, but does the work only once. */
   async #answer({ id, from, question }: Extract<PeerMessage, { kind: 'ask' }>): Promise<void> {
     let answer = this.#answers.get(id);
     if (answer === undefined) {
@@ -115,7 +115,7 @@ export class Messenger {
     }
   }
 
-  /** Retries while Redis is unreachable. If the answer is lost, the asking server asks again. */
+  /** Sends an answer; retries while Redis is unreachable. If the answer is lost, the asking server asks again. */
   async #reply(to: string, message: PeerMessage): Promise<void> {
     const { signal } = this.#closing;
     const deadline = performance.now() + replyMs;

@@ -35,9 +35,9 @@ function openOwned() {
   const inMemory: FakeSession[] = [];
   const steps: string[] = [];
   const troubles: unknown[] = [];
-  /** Errors that the next call rejects with. */
+  /** The errors with which the next calls reject. */
   const faults: { inMemory?: Error; takeSession?: Error } = {};
-  /** Recoveries wait for this. */
+  /** Recoveries wait for this promise. */
   const recovering: { held?: Promise<void> } = {};
   const load = (isInUse: boolean, isIdle = !isInUse, id = sessionId): FakeSession => {
     const session = {
@@ -105,7 +105,7 @@ test('simultaneous commands take the session only once', async () => {
   expect(steps).toEqual([`recover ${sessionId}`]);
 });
 
-test('a session that another server owns is not recovered, and steps do not run', async () => {
+test('a session that another server owns is not recovered, and steps for the session do not run', async () => {
   const { owned, leases, steps } = openOwned();
   await leases.acquire(`session:${sessionId}`, 'b', 60_000);
   const step = async () => void steps.push('step');
@@ -152,7 +152,7 @@ test.each([
   await act;
 });
 
-test('INV-8: a lost session ends its turn and its agent, and leaves memory', async () => {
+test('INV-8: when a session is lost, its turn and its agent end, and the session is removed from memory', async () => {
   const { owned, load, steps } = openOwned();
   load(true, false, 'two');
   load(true);

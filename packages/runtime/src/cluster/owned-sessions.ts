@@ -32,7 +32,10 @@ export class OwnedSessions {
     this.#sweeping = this.#sweepAgainAndAgain();
   }
 
-  /** Runs a step as the session's owner, taking a session without an owner; undefined if another server owns it. */
+  /**
+   * Runs a step as the session's owner, and takes the session first if it has no owner. Resolves with undefined if
+   * another server owns the session.
+   */
   async act<T>(
     sessionId: string,
     step: (lease: Lease) => Promise<T>,
@@ -43,7 +46,7 @@ export class OwnedSessions {
     });
   }
 
-  /** Runs a step if this server already owns the session; otherwise undefined. */
+  /** Runs a step if this server already owns the session; otherwise resolves with undefined. */
   async actAsOwner<T>(
     sessionId: string,
     step: () => Promise<T>,
@@ -67,7 +70,7 @@ export class OwnedSessions {
     }
   }
 
-  /** Ends what runs here for a session that another server has taken, or may have taken. */
+  /** Ends the agent and the turn on this server for a session that another server has taken, or may have taken. */
   async lost(sessionId: string): Promise<void> {
     await this.#change(sessionId, async () => {
       (await this.#inMemory(sessionId))?.loseTurn();
@@ -145,7 +148,7 @@ export class OwnedSessions {
     isFree = ({ isInUse }: Session): boolean => !isInUse,
   ): Promise<void> {
     const session = await this.#inMemory(sessionId);
-    // A command may have arrived in the meantime, or started work.
+    // In the meantime, a command may have arrived, or may have started work.
     if (this.#busy.has(sessionId) || (session && !isFree(session))) return;
     await this.#forget(sessionId);
     await this.#options.ownership.release(sessionId);

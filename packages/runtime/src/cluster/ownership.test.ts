@@ -12,7 +12,7 @@ const leaseTtlMs = 1_000;
 /** The time between two renewals of a lease, in ms. */
 const renewMs = 200;
 
-/** Two servers on the same leases, of which the second one can only take sessions. */
+/** Two servers on the same leases. The second server can only take sessions. */
 function openOwnership() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
@@ -58,7 +58,7 @@ const away = async (): Promise<never> => {
   throw new Error('Redis is away.');
 };
 
-/** Waits until the reports of this moment are out. */
+/** Waits until all reports of the current tick are sent. */
 const reported = async (): Promise<void> => setImmediate();
 
 test('a session that is taken has a lease named after it, and one owner', async () => {
@@ -139,7 +139,7 @@ test('a session that was released and taken again during a renewal is not lost',
   expect(own.leaseOf('one')).toBe(lease);
 });
 
-test('confirm renews the lease, and is false for a session that this server does not own', async () => {
+test('`confirm` renews the lease, and returns false for a session that this server does not own', async () => {
   const { own, calls, faults } = openOwnership();
   await own.take('one');
   expect(await own.confirm('one')).toBe(true);
@@ -149,7 +149,7 @@ test('confirm renews the lease, and is false for a session that this server does
   expect(await own.confirm('one')).toBe(false);
 });
 
-test('holds asks Redis for the lease only when nine tenths of its lifetime have passed since the last renewal', async () => {
+test('`holds` asks Redis for the lease only when nine tenths of its lifetime have passed since the last renewal', async () => {
   const { own, calls, faults } = openOwnership();
   await own.take('one');
   faults.renew = away;
@@ -163,7 +163,7 @@ test('holds asks Redis for the lease only when nine tenths of its lifetime have 
   expect(await own.holds('one')).toBe(false);
 });
 
-test('a lease counts from the time at which its renewal was sent, not from the answer', async () => {
+test('the lifetime of a lease begins when its renewal is sent, not when the answer arrives', async () => {
   const { own, faults } = openOwnership();
   await own.take('one');
   const answer = Promise.withResolvers<boolean>();
@@ -178,12 +178,12 @@ test('a lease counts from the time at which its renewal was sent, not from the a
   await expect(own.holds('one')).rejects.toThrow('Redis is away.');
 });
 
-test('a server that does not own a session does not hold it', async () => {
+test('`holds` returns false for a session that this server does not own', async () => {
   const { own } = openOwnership();
   expect(await own.holds('one')).toBe(false);
 });
 
-test('INV-8: the server’s agents end when its oldest lease is no longer certain; without leases, no end is set', async () => {
+test('INV-8: the server’s agents end when its oldest lease is no longer certain; if the server has no leases, no such time is set', async () => {
   const { own, ends, faults } = openOwnership();
   await own.take('one');
   await vi.advanceTimersByTimeAsync(50);
@@ -215,7 +215,7 @@ test('INV-8: while leases cannot be renewed, agents continue as long as the stor
   await reported();
   expect(ends).toEqual([900, renewMs + 900]);
   expect(troubles).toEqual([new Error('Redis is away.')]);
-  // The store has this server's own token, which is no sign of a later owner.
+  // The store contains this server's own token, which does not mean that there is a later owner.
   await store.takeSession(sessionId, lease?.token ?? 0);
   await vi.advanceTimersByTimeAsync(10 * leaseTtlMs);
   expect(lost).toEqual([]);
@@ -275,7 +275,7 @@ test('a renewal that hangs is not sent again; the store is asked instead, with o
   expect(lost).toEqual([]);
 });
 
-test('closing waits for running renewals, releases all sessions, and then renews nothing', async () => {
+test('closing waits for running renewals and releases all sessions; after that, nothing is renewed', async () => {
   const { own, calls, faults, takeByOther } = openOwnership();
   await own.take('one');
   await own.take('two');

@@ -15,11 +15,11 @@ const renewalsPerTtl = 5;
 
 interface OwnershipOptions {
   leases: Leases;
-  /** The store, which records a session's next owner: the server asks it while leases cannot be renewed. */
+  /** The store, which records a session's next owner. This server asks the store while leases cannot be renewed. */
   store: Pick<ResponseStore, 'getSession' | 'findDeleted'>;
   /** This server's name among the servers. */
   instanceId: string;
-  /** How long a lease lasts without renewal, in ms: so long after its owner's death a session has no owner. */
+  /** How long a lease lasts without renewal, in ms. For this time after its owner's death, a session has no owner. */
   ttlMs: number;
   /** Called when another server has taken the session. */
   onLost: (sessionId: string) => void;
@@ -49,8 +49,8 @@ export class Ownership {
   /** The time until which no other server can take a lease, on the clock of `upMs`. */
   readonly #sureUntil = new WeakMap<Lease, number>();
   /**
-   * The time until which the session's agent may run. Later than `#sureUntil` if the store, when last asked, had no
-   * other owner.
+   * The time until which the session's agent may run. It is later than `#sureUntil` if the store's last answer
+   * contained no other owner.
    */
   readonly #agentUntil = new WeakMap<Lease, number>();
   /** The time that was last passed to `endAgentsAt`. */
@@ -77,8 +77,8 @@ export class Ownership {
   }
 
   /**
-   * Renews the lease. Returns false if another server may have taken the session; if true, none can take it for
-   * `ttlMs`.
+   * Renews the lease. Returns true if no other server can take the session for `ttlMs`; false if another server may
+   * have taken it.
    */
   async confirm(sessionId: string): Promise<boolean> {
     const lease = this.#leases.get(sessionId);
@@ -95,7 +95,7 @@ export class Ownership {
     return this.confirm(sessionId);
   }
 
-  /** Takes a session without an owner; undefined if another server owns it. */
+  /** Takes a session without an owner; resolves with undefined if another server owns the session. */
   async take(sessionId: string): Promise<Lease | undefined> {
     const { leases, instanceId, ttlMs } = this.#options;
     const askedAt = upMs();
@@ -106,7 +106,7 @@ export class Ownership {
     return lease;
   }
 
-  /** The server that owns a session now. */
+  /** The server that owns a session at present. */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     return (await this.leasesOf([sessionId])).get(sessionId)?.holder;
   }
@@ -182,7 +182,7 @@ export class Ownership {
   }
 
   #lose(sessionId: string, lease: Lease): void {
-    // The lease may have been released in the meantime, or taken again.
+    // In the meantime, the lease may have been released, or acquired again.
     if (this.#leases.get(sessionId) !== lease) return;
     this.#leases.delete(sessionId);
     this.#reportSoon();
@@ -204,7 +204,7 @@ export class Ownership {
     this.#reportSoon();
   }
 
-  /** Reports once for all answers that arrive together. */
+  /** Reports the new time once, after all renewals of the current tick. */
   #reportSoon(): void {
     if (this.#isReporting) return;
     this.#isReporting = true;

@@ -14,7 +14,7 @@ function openPosted() {
   const posted: { at: number; name: string; text: string; ttlMs: number }[] = [];
   const troubles: unknown[] = [];
   const session = { sessionId: 'one', turnId: undefined as string | undefined, title: 'Title' };
-  /** How many postings fail. */
+  /** How many of the next postings fail. */
   const faults = { postings: 0 };
   const owner = { fence: 7 as number | undefined };
   const info = (): SessionInfo => ({
@@ -43,7 +43,7 @@ function openPosted() {
   return { reader, posted, times, last, session, faults, owner, troubles, info };
 }
 
-test('a change is posted at once, with the fence and for a day', async () => {
+test('a change is posted at once, with the fence, and expires after a day', async () => {
   const { reader, posted, last, info } = openPosted();
   reader.infoChanged();
   expect(posted).toEqual([]);
@@ -68,7 +68,7 @@ test('changes within 33 ms are posted once, with the last state', async () => {
   expect(times()).toHaveLength(3);
 });
 
-test('a run that begins or ends is posted at once, in place of the posting that was due', async () => {
+test('a run that begins or ends is posted at once, and this posting replaces the posting that was due', async () => {
   const { reader, posted, last, session } = openPosted();
   reader.infoChanged();
   await vi.advanceTimersByTimeAsync(0);
@@ -111,7 +111,7 @@ test('a closed session does not retry a failed posting', async () => {
   expect(times()).toEqual([0]);
 });
 
-test('closing posts a change that is due, and posts nothing if there is none', async () => {
+test('closing posts a change that is due, and posts nothing if no change is due', async () => {
   const { reader, posted, last, session } = openPosted();
   reader.infoChanged();
   await vi.advanceTimersByTimeAsync(0);
@@ -125,7 +125,7 @@ test('closing posts a change that is due, and posts nothing if there is none', a
   expect(posted).toHaveLength(2);
 });
 
-test('a deleted session loses its posted state, all servers are notified, and nothing more is posted', async () => {
+test('when a session is deleted, its posted state is removed, all servers are notified, and nothing more is posted', async () => {
   const { reader, posted, session } = openPosted();
   reader.infoChanged();
   reader.deleted();
@@ -150,7 +150,7 @@ test('a deletion that cannot be posted is reported', async () => {
   expect(troubles).toEqual([new Error('Redis is away.')]);
 });
 
-test('a problem is posted for a second; if posting fails, the failure is reported', async () => {
+test('a problem is posted and expires after a second; if posting fails, the failure is reported', async () => {
   const { reader, posted, faults, troubles } = openPosted();
   reader.report('AGENT_UNAVAILABLE', 'It does not start.');
   const text = JSON.stringify({ code: 'AGENT_UNAVAILABLE', message: 'It does not start.' });
@@ -169,7 +169,7 @@ const run = toResponse(
   ),
 );
 
-test('runs that history has are posted, each until it succeeds', async () => {
+test('a posting reports each run that history has, and is retried until it succeeds', async () => {
   if (!run) throw new Error('The run has not begun.');
   const { reader, posted, faults, troubles } = openPosted();
   faults.postings = 1;
@@ -183,7 +183,7 @@ test('runs that history has are posted, each until it succeeds', async () => {
   expect(troubles).toEqual([new Error('Redis is away.')]);
 });
 
-test('a session that is closed tries once more to post the runs of its history', async () => {
+test('a session that is closed tries once more to post which runs history has', async () => {
   if (!run) throw new Error('The run has not begun.');
   const { reader, times, faults } = openPosted();
   faults.postings = 100;
@@ -194,7 +194,7 @@ test('a session that is closed tries once more to post the runs of its history',
   expect(times()).toEqual([0, 500, 600]);
 });
 
-test('events of the session, which other servers read from the log, post nothing', async () => {
+test('events of the session post nothing, because other servers read them from the log', async () => {
   const { reader, posted } = openPosted();
   reader.apply();
   reader.forget();

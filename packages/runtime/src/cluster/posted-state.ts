@@ -1,4 +1,4 @@
-/** What a session's owner posts to the other servers. */
+/** The state that a session's owner posts to the other servers. */
 import { type Response, SessionInfo } from '@liminal/protocol';
 import type { Board } from '@liminal/storage';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { retry } from '../retry.ts';
 /** A session's state. */
 export const PostedState = z.object({
   info: SessionInfo,
-  /** The run that is running, or on its way into history. */
+  /** The run that is running, or that is not in history yet. */
   runId: z.string().optional(),
   /**
    * The fencing token of the lease under which the state was posted; a smaller token is from a former owner.
@@ -31,7 +31,10 @@ export const deletedPrefix = 'deleted:';
 const postEveryMs = 33;
 /** Delay before a posting is retried while the board is unreachable, in ms. */
 const retryMs = 500;
-/** Far longer than a lease: readers of a posting check the lease to know whether the posting still counts. */
+/**
+ * How long a posting lasts, in ms: far longer than a lease. Readers of a posting check the lease to know whether the
+ * posting is still valid.
+ */
 const postingTtlMs = 24 * 60 * 60_000;
 const reportTtlMs = 1_000;
 const deletedTtlMs = 60_000;
@@ -59,14 +62,15 @@ export async function postSession(board: Board, postedState: PostedState): Promi
 }
 
 /**
- * Notifies every server that a session was deleted, and removes its posted state, which contains its title and queue.
+ * Notifies every server that a session was deleted, and removes the session's posted state, because the state contains
+ * title and queue.
  */
 async function postDeleted(board: Board, sessionId: string): Promise<void> {
   await board.post(postedStatePrefix + sessionId, '', deletedTtlMs);
   await board.post(deletedPrefix + sessionId, '', deletedTtlMs);
 }
 
-/** Posts a session's state to the other servers, which read its conversation from the log. */
+/** Posts a session's state to the other servers. The other servers read the session's conversation from the log. */
 export class RemoteSubscribers implements SessionSubscribers {
   readonly #board: Board;
   readonly #session: SharedSession;
@@ -76,7 +80,7 @@ export class RemoteSubscribers implements SessionSubscribers {
   #timer: NodeJS.Timeout | undefined;
   #runId: string | undefined;
   #isDeleted = false;
-  /** On the clock of `performance.now()`. */
+  /** The time of the last posting, on the clock of `performance.now()`. */
   #postedAt = Number.NEGATIVE_INFINITY;
 
   /** @param fence - The fencing token of the lease under which this server owns the session. */

@@ -45,7 +45,7 @@ interface Staging {
   follow?: (log: EventLog) => EventLog['follow'];
 }
 
-/** A projector that has claimed the run; its calls to the claim and to the store are recorded. */
+/** A projector that has claimed the run. The calls of the projector to the claim and to the store are recorded. */
 async function project({ storage = {}, others = [], publish, tracing, follow }: Staging = {}) {
   const { log, store, coordination, eventArchive: archive } = openSharedMemoryStorage();
   const { board } = coordination;
@@ -102,7 +102,7 @@ async function project({ storage = {}, others = [], publish, tracing, follow }: 
   return { start, log, store, board, steps, warnings, archive };
 }
 
-/** Runs everything that is ready, and the timers that are due within `ms`. */
+/** Runs all work that can run now, and the timers that are due within `ms`. */
 const advance = async (ms = 0) => {
   await setImmediate();
   await vi.advanceTimersByTimeAsync(ms);
@@ -127,7 +127,7 @@ test('a whole run is saved at its first event and at its end, then settled, post
   expect(warnings).toEqual([]);
 });
 
-test('a run under way is saved once a second, and counted in between', async () => {
+test('a running run is saved once a second, and between saves its unsaved events are counted', async () => {
   const { start, log, steps } = await project();
   await log.append('run', events.slice(0, 1));
   const projector = start();
@@ -169,7 +169,7 @@ test('a run that another projector has stored completely is only settled', async
   expect(steps).toEqual(['settle run', 'done']);
 });
 
-test('a projector that closes leaves a running run as it was last saved', async () => {
+test('a projector that closes leaves a running run in the state of the last save', async () => {
   const { start, log, steps, board } = await project();
   await log.append('run', events.slice(0, 1));
   const projector = start();
@@ -184,7 +184,7 @@ test('a projector that closes leaves a running run as it was last saved', async 
   expect(projector.unsaved).toBe(0);
 });
 
-test('a store that fails is logged with the run, and the run is tried again after a second', async () => {
+test('if the store fails, the failure is logged with the run, and the run is tried again after a second', async () => {
   const { start, log, store, steps, warnings } = await project();
   await log.append('run', events);
   vi.mocked(store.saveResponse).mockRejectedValueOnce(new Error('The database is away.'));
@@ -218,7 +218,7 @@ test('a failure while the projector closes is not logged, and not tried again', 
   expect(steps).toEqual(['others']);
 });
 
-test('if the log lacks a part of the run, that is logged, and the log is followed again', async () => {
+test('if the log lacks a part of the run, the failure is logged, and the log is followed again', async () => {
   let isLate = true;
   const { start, log, steps, warnings } = await project({
     follow: (whole) => (runId, options) => {
@@ -237,7 +237,7 @@ test('if the log lacks a part of the run, that is logged, and the log is followe
   expect(steps.at(-1)).toBe('done');
 });
 
-test('if the log returns only a part of a run, although it has more, the log is followed again', async () => {
+test('if the log returns only a part of a run although it contains more, the log is followed again', async () => {
   let isCut = true;
   const { start, log, steps, warnings } = await project({
     follow: (whole) =>
@@ -281,7 +281,7 @@ test('INV-2: a run whose end the log has lost is marked as ended in history', as
   expect(await log.unsettled()).toEqual([]);
 });
 
-test('a run that another projector has settled, so that the log returns nothing, stays unchanged', async () => {
+test('a run that another projector has settled stays unchanged, although the log returns nothing', async () => {
   const { start, store, steps } = await project({
     follow: () =>
       async function* follow() {
@@ -311,7 +311,7 @@ test('an earlier run that history already has is not saved again when the sessio
   expect(steps).not.toContain('save first 0');
 });
 
-test('upserts that cannot be published are logged once per run, and the run still comes into history', async () => {
+test('upserts that cannot be published are logged once per run, and the run is still stored in history', async () => {
   const publish = vi.fn<() => Promise<void>>(async () => {
     throw new Error('Redis is away.');
   });
@@ -338,7 +338,7 @@ test('FR-003-05: text that is buffered when the projector closes is published', 
   expect(published.at(-1)).toBe('One two three');
 });
 
-test('the projector’s work on a traced run is one span, with the number of events', async () => {
+test('the projector’s work on a traced run is one span, which contains the number of events', async () => {
   const spans: Parameters<Tracing['add']>[0][number][] = [];
   const tracing: Tracing = {
     captureContent: false,

@@ -31,7 +31,7 @@ function startWorker(
   const { board, leases } = storage.coordination;
   const warnings: string[] = [];
   const recovered: string[] = [];
-  /** How many postings fail. */
+  /** How many of the next postings fail. */
   const faults = { postings: 0 };
   const post: Board['post'] = async (...posting) => {
     faults.postings -= 1;
@@ -55,10 +55,10 @@ function startWorker(
   return { ...storage, worker, board, leases, posted, warnings, recovered, faults };
 }
 
-/** Lets the worker do what is due within these ms. */
+/** Runs the work of the worker that is due within `ms`. */
 const advance = async (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-test('INV-2: a turn whose server is dead ends as lost, and all servers are notified', async () => {
+test('INV-2: a turn whose server is dead is ended as lost, and all servers are notified', async () => {
   const { log, store, leases, posted, recovered } = startWorker();
   const began = Date.now();
   await store.saveSession(sessionRecord);
@@ -87,7 +87,7 @@ test('a turn whose server is alive continues', async () => {
   expect(recovered).toEqual([]);
 });
 
-test('a lost session that another server takes first is left to that server', async () => {
+test('if another server takes a lost session first, the worker does not end the session’s turn', async () => {
   const { log, leases, recovered, store, warnings } = startWorker();
   vi.spyOn(leases, 'acquire').mockResolvedValue(undefined);
   await log.append('run', begun);
@@ -134,7 +134,7 @@ test('a lost session that cannot be recovered is released, reported and tried ag
   expect(recovered).toEqual([sessionId]);
 });
 
-test('a worker brings a run into history, and counts the events that history lacks', async () => {
+test('a worker projects a run into history, and counts the events that history lacks', async () => {
   const { log, store, worker } = startWorker();
   expect(worker.lagEvents).toBe(0);
   await log.append('run', begun);
@@ -157,7 +157,7 @@ test('a worker brings a run into history, and counts the events that history lac
   expect(await store.getResponse('run')).toMatchObject({ status: 'complete' });
 });
 
-test('a worker that does not project leaves runs to others, and still ends lost turns', async () => {
+test('a worker that does not project leaves runs to other workers, but still ends lost turns', async () => {
   const { log, store, worker, recovered } = startWorker({ projects: false });
   const other = { runId: 'other', turnId: 'other', sessionId: 'two' };
   await log.append('other', wholeRun(other));
@@ -178,7 +178,7 @@ test.each([true, false])('upserts are published if the settings say so: %s', asy
   );
 });
 
-test('settings of upserts reach the publisher', async () => {
+test('the settings of upserts are passed to the publisher', async () => {
   const storage = openSharedMemoryStorage();
   const publish = vi.fn<() => Promise<void>>(async () => {
     throw new Error('Redis is away.');
@@ -213,7 +213,7 @@ test('a worker without settings waits for a quarter of a minute before a turn is
   expect(warn).not.toHaveBeenCalled();
 });
 
-test('the work of a traced run is traced', async () => {
+test('the worker’s work on a traced run is traced', async () => {
   const storage = openSharedMemoryStorage();
   const names: string[] = [];
   const worker = startProjectorWorker({

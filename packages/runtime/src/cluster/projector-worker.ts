@@ -31,16 +31,16 @@ interface ProjectorWorkerOptions {
   onRecovered?: (sessionId: string) => void;
 }
 
-/** The background work of a cluster: projecting runs, and ending the turns of dead servers. */
+/** The background work of a cluster: projects runs, and ends the turns of dead servers. */
 export interface ProjectorWorker {
-  /** Events that history lacks, of the runs projected here. */
+  /** The number of events that history lacks; counts only the runs that this worker projects. */
   readonly lagEvents: number;
   close(): Promise<void>;
 }
 
 /**
- * Projects runs into history (unless the settings leave that to others), and ends the turns of dead servers. It runs no
- * agent, and owns a session only while it ends that session's open turns.
+ * Projects runs into history (unless the settings leave the projection to other programs), and ends the turns of dead
+ * servers. The worker runs no agent, and owns a session only while the worker ends that session's open turns.
  */
 export function startProjectorWorker(options: ProjectorWorkerOptions): ProjectorWorker {
   const { logger, tracing } = options;

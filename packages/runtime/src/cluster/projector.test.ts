@@ -68,7 +68,7 @@ test('a session’s runs stay in order in history even if the projector of an ea
   expect(await stored()).toEqual(['first', 'second', 'third', 'last', 'later']);
 });
 
-test('a run is stored completely even if another projector stores a part, and the log drops that part, between the reads of store and log', async () => {
+test('a run is stored completely even if, between the reads of store and log, another projector stores a part and the log drops that part', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination } = storage;
   const message = { type: 'message', id: 'a', content: 'Hello', origin: 'agent' } as const;
@@ -100,7 +100,7 @@ test('a run is stored completely even if another projector stores a part, and th
   expect(await store.getResponse('run')).toEqual(upTo(3));
 });
 
-test('every event of a run is archived before the log may drop it, also if another projector saved the run first', async () => {
+test('every event of a run is archived before the log may drop it, even if another projector saved the run first', async () => {
   const storage = openSharedMemoryStorage();
   const { log, store, coordination, eventArchive: archive } = storage;
   if (!archive) throw new Error('The archive is missing.');

@@ -36,7 +36,7 @@ interface ProjectorOptions {
 
 /** Delay before a run is retried after its log or store has failed, in ms. */
 const retryMs = 1_000;
-/** How often a running turn is saved, in ms; after a projector's death, the next one folds the unsaved events again. */
+/** How often a running turn is saved, in ms. If a projector dies, the next projector folds the unsaved events again. */
 const snapshotMs = 1_000;
 /** How long the posting that a run is in history stays on the board, in ms. */
 const settledTtlMs = 60_000;
@@ -53,8 +53,9 @@ export async function postSettled(
 }
 
 /**
- * Projects runs from the log into history: snapshots while a run is running, the complete run at its end; then the log
- * drops the run. Any number of projectors share the runs; a run may be projected twice, but is stored once.
+ * Projects runs from the log into history: snapshots while a run is running, and the complete run at its end. Then the
+ * log drops the run. Any number of projectors share the runs. Two projectors may project the same run, but the run is
+ * stored once.
  */
 export class Projector {
   readonly #options: ProjectorOptions;
@@ -68,12 +69,12 @@ export class Projector {
     this.#working = this.#work();
   }
 
-  /** Events of the running turns that are folded but not saved. */
+  /** The number of events of the running turns that are folded but not saved. */
   get unsaved(): number {
     return [...this.#runs].reduce((sum, { unsaved }) => sum + unsaved, 0);
   }
 
-  /** Stops, and leaves the open runs to other projectors. */
+  /** Stops; other projectors continue with the open runs. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -115,7 +116,8 @@ export class Projector {
     this.#runs.add(run);
     try {
       for await (const event of log.follow(claim.runId, { after: run.state.lastSeq, signal })) {
-        // Another projector has stored these events since the store was read here, so the log could drop them.
+        // After this projector had read the store, another projector has stored further events, so the log could drop
+        // those events.
         if (event.seq > run.state.lastSeq + 1) throw new Error('The log lacks a part of the run.');
         stage ??= Stage.of(this.#options.tracing, event, 'projector');
         stage?.count('events', 1);
@@ -158,7 +160,10 @@ export class Projector {
     };
   }
 
-  /** The log ended before the run did: another projector has settled the run, or the log has lost events. */
+  /**
+   * Settles a run of which no further events follow. If the run has not ended, either another projector has settled the
+   * run, or the log has lost events.
+   */
   async #finish({ state }: ProjectedRun, { runId }: RunClaim): Promise<void> {
     const { storage } = this.#options;
     if (hasEnded(state)) return storage.log.settle(runId);
@@ -171,8 +176,9 @@ export class Projector {
   }
 
   /**
-   * History shows a session's runs in the order in which it got them. If the projector of an earlier run is dead or
-   * late, and the agent has begun another run by itself, the earlier run is saved as far as the log has it.
+   * Saves earlier runs first, because history shows a session's runs in the order of their first save. If the projector
+   * of an earlier run is dead or late, and the agent has begun another run by itself, saves all events of the earlier
+   * run that are in the log.
    */
   async #saveEarlier({ createdAt }: Response, claim: RunClaim): Promise<void> {
     const { storage } = this.#options;
@@ -193,7 +199,8 @@ export class Projector {
     const response = toResponse(run.state);
     if (!response || run.unsaved === 0) return;
     if (run.isNew) await this.#saveEarlier(response, claim);
-    // Archived before history has the events: a projector that resumes from history does not see them again.
+    // Archive the events before history has them: a projector that resumes from history does not read these events
+    // again.
     await this.#options.storage.enabledArchive?.store(claim.runId, run.unarchived);
     run.unarchived = [];
     await this.#options.storage.store.saveResponse(response);
@@ -202,13 +209,13 @@ export class Projector {
   }
 }
 
-/** A run on its way into history. */
+/** A run that is being projected into history. */
 class ProjectedRun {
   state: ResponseState;
   /** Events since the last save, if events are archived. */
   unarchived: StreamEvent[] = [];
   #savedSeq: number;
-  /** On the clock of `performance.now()`. */
+  /** The time of the last save, on the clock of `performance.now()`. */
   #savedAt = Number.NEGATIVE_INFINITY;
 
   constructor(state: ResponseState) {
@@ -216,7 +223,7 @@ class ProjectedRun {
     this.#savedSeq = state.lastSeq;
   }
 
-  /** Whether the store has no part of the run yet. */
+  /** Whether the store contains no event of the run yet. */
   get isNew(): boolean {
     return this.#savedSeq < 0;
   }

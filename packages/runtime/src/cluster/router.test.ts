@@ -20,9 +20,9 @@ function openRouter() {
   const { coordination, store } = openSharedMemoryStorage();
   const { leases } = coordination;
   const steps: string[] = [];
-  /** The outcomes of messages to other servers; without an entry, the owner answers. */
+  /** The outcomes of messages to other servers. If there is no entry, the owner answers. */
   const fates: ((signal: AbortSignal) => Promise<unknown>)[] = [];
-  /** The outcomes of the commands that run here. */
+  /** The outcomes of the commands that run on this server. */
   const results: (() => Promise<unknown>)[] = [];
   const ownership = new Ownership({
     leases,
@@ -53,7 +53,7 @@ function openRouter() {
     leases.acquire(`session:${sessionId}`, holder, 1_000_000);
   const breakLeases = (renew: () => Promise<boolean>) => {
     vi.spyOn(leases, 'renew').mockImplementation(renew);
-    // Waits until the leases are so old that the server must ask for them.
+    // Waits until the leases are so old that the server must ask Redis for them.
     return vi.advanceTimersByTimeAsync(950_000);
   };
   return { router, ownership, leases, steps, fates, results, takeByOther, breakLeases };
@@ -73,7 +73,7 @@ async function advanced<T>(ms: number, running: Promise<T>): Promise<T> {
   return running;
 }
 
-test('a command for a session without an owner runs here', async () => {
+test('a command for a session without an owner runs on this server', async () => {
   const { router, ownership, steps, results } = openRouter();
   results.push(async () => 'done');
   expect(await router.run(rename)).toBe('done');
@@ -88,7 +88,7 @@ test('a command for a session of another server is sent to that server, and its 
   expect(steps).toEqual(['ask b rename']);
 });
 
-test('a command that fails here fails with its error', async () => {
+test('a command that fails on this server rejects with its error', async () => {
   const { router, results, steps } = openRouter();
   const error = new LiminalError('INVALID_OPTION', 'No.');
   results.push(async () => {
@@ -98,7 +98,7 @@ test('a command that fails here fails with its error', async () => {
   expect(steps).toHaveLength(1);
 });
 
-test('a command that the owner rejects fails with the owner’s error', async () => {
+test('a command that the owner rejects also rejects on this server, with the owner’s error', async () => {
   const { router, takeByOther, fates, steps } = openRouter();
   await takeByOther();
   const error = new LiminalError('INVALID_OPTION', 'No.');
@@ -124,7 +124,7 @@ test.each([
   expect(steps).toEqual(['ask b rename', 'ask c rename']);
 });
 
-test('if the owner changes before it has answered a command, the command goes to the next owner', async () => {
+test('if the owner changes before it has answered a command, the command is sent to the next owner', async () => {
   const { router, takeByOther, fates, steps, leases } = openRouter();
   const lease = await takeByOther();
   fates.push(hang);
@@ -137,7 +137,7 @@ test('if the owner changes before it has answered a command, the command goes to
   expect(steps).toEqual(['ask b rename', 'ask c rename']);
 });
 
-test('while the owner cannot be looked up, it counts as unchanged', async () => {
+test('while the owner cannot be looked up, the owner is treated as unchanged', async () => {
   const { router, ownership, takeByOther, fates, steps } = openRouter();
   await takeByOther();
   const answer = Promise.withResolvers<string>();
@@ -151,7 +151,7 @@ test('while the owner cannot be looked up, it counts as unchanged', async () => 
   expect(steps).toHaveLength(1);
 });
 
-test('once the owner has answered, it is no longer looked up', async () => {
+test('once the owner has answered, the owner is no longer looked up', async () => {
   const { router, ownership, takeByOther } = openRouter();
   await takeByOther();
   await router.run(rename);
@@ -160,7 +160,7 @@ test('once the owner has answered, it is no longer looked up', async () => {
   expect(lookUp).not.toHaveBeenCalled();
 });
 
-test('this server runs a command that the lost owner has not answered', async () => {
+test('if the owner is lost before it answers a command, this server runs the command', async () => {
   const { router, takeByOther, fates, results, steps, leases } = openRouter();
   const lease = await takeByOther();
   fates.push(hang);
@@ -172,7 +172,7 @@ test('this server runs a command that the lost owner has not answered', async ()
   expect(steps).toEqual(['ask b rename', 'rename one New']);
 });
 
-test('a command that is not answered within two minutes is given up, and may have been run', async () => {
+test('a command that is not answered within two minutes is given up, although the owner may have run it', async () => {
   const { router, takeByOther, fates } = openRouter();
   await takeByOther();
   fates.push(hang);
@@ -191,7 +191,7 @@ test('a command that is not answered within two minutes is given up, and may hav
   });
 });
 
-test('a command that finds the session taken by another server goes to that server', async () => {
+test('if another server has taken the session when a command begins, the command is sent to that server', async () => {
   const { router, ownership, results, steps, takeByOther } = openRouter();
   results.push(async () => {
     await ownership.release(sessionId);

@@ -52,9 +52,9 @@ export class Router {
   }
 
   /**
-   * Runs a command from another server; undefined if this server no longer owns the session. This server does not
-   * take a session without an owner for such a command: the command may be old, and the asking server may have run it
-   * itself by now.
+   * Runs a command from another server; resolves with undefined if this server no longer owns the session. For such a
+   * command, this server does not take a session without an owner: the command may be old, and the asking server may
+   * have run the command itself by now.
    */
   async answer(request: CommandRequest): Promise<{ value: unknown } | undefined> {
     const { owned } = this.#options;
@@ -70,7 +70,8 @@ export class Router {
   }
 
   /**
-   * Throws `STALE_OWNER` if another server has taken the session since, for example while this server was suspended.
+   * Throws `STALE_OWNER` if another server has taken the session in the meantime, for example while this server was
+   * suspended.
    */
   async #perform(request: CommandRequest): Promise<unknown> {
     const { ownership, run } = this.#options;
@@ -90,13 +91,13 @@ export class Router {
     try {
       return await run();
     } catch (error) {
-      // This server believed that it was the owner, but the store has another.
+      // This server believed that it was the owner, but the store shows another owner.
       if (error instanceof LiminalError && error.code === 'STALE_OWNER') return undefined;
       throw error;
     }
   }
 
-  /** Sends the command to the owner; undefined if that server no longer owns the session. */
+  /** Sends the command to the owner; resolves with undefined if the owner has lost the session. */
   async #ask(
     owner: string,
     request: CommandRequest,

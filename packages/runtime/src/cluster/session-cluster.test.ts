@@ -33,7 +33,7 @@ function openCluster() {
   return { cluster, board, leases, ownership, settled, sessionStates, troubles, advance };
 }
 
-test('the end of a run is counted by the first server only, for an hour', async () => {
+test('only the first server counts the end of a run; this is remembered for an hour', async () => {
   const { cluster, advance } = openCluster();
   expect(await cluster.claimEndCount('run')).toBe(true);
   expect(await cluster.claimEndCount('run')).toBe(false);
@@ -44,7 +44,7 @@ test('the end of a run is counted by the first server only, for an hour', async 
   expect(await cluster.claimEndCount('run')).toBe(true);
 });
 
-test('while leases cannot show whether another server counts the end of a run, no server counts it', async () => {
+test('no server counts the end of a run while leases cannot show whether another server counts it', async () => {
   const { cluster, leases, troubles } = openCluster();
   const error = new Error('Redis is away.');
   vi.spyOn(leases, 'acquire').mockRejectedValueOnce(error);
@@ -75,7 +75,7 @@ test('a session has the fence of its lease while this server owns it', async () 
   await ownership.close();
 });
 
-test('owns renews the lease; holds relies on a recent renewal', async () => {
+test('`owns` renews the lease, and `holds` relies on a recent renewal', async () => {
   const { cluster, leases, ownership } = openCluster();
   await ownership.take('one');
   const renew = vi.spyOn(leases, 'renew').mockResolvedValue(false);

@@ -38,7 +38,7 @@ export class PostedEnds implements RunEndNotifier {
   async claimEndCount(runId: string): Promise<boolean> {
     const { leases, onTrouble } = this.#ends;
     try {
-      // Each claim has a new holder, because one server may also end a run twice.
+      // Each claim has a new holder, because even a single server may end a run twice.
       return (await leases.acquire(`counted:${runId}`, randomUUID(), countedMs)) !== undefined;
     } catch (error) {
       onTrouble(error);
@@ -53,7 +53,7 @@ interface SessionClusterOptions extends PostedEndsOptions {
   settled: SettledRuns;
 }
 
-/** The other servers, for the sessions of this server. */
+/** The other servers of the cluster; used by the sessions of this server. */
 export class SessionCluster extends PostedEnds implements Cluster {
   readonly #options: SessionClusterOptions;
 

@@ -30,7 +30,7 @@ test.each(['{', '7', '{"infx": {}}'])(
   },
 );
 
-/** Two servers, of which the first one owns sessions. */
+/** Two servers; the first server owns the sessions. */
 async function openStates() {
   const storage = openSharedMemoryStorage();
   const { store, blobs } = storage;
@@ -47,7 +47,7 @@ async function openStates() {
   return { states, ownership, post, store };
 }
 
-test('the state of a session is the one that its owner has posted', async () => {
+test('the state of an owned session is the state that its owner has posted', async () => {
   const { states, ownership, post } = await openStates();
   await ownership.take('one');
   await post('Posted', 1);
@@ -64,7 +64,7 @@ test('the state of a session is the one that its owner has posted', async () => 
 test.each([
   ['no owner', false, 1],
   ['an owner that has posted nothing yet', true, undefined],
-])('a session with %s is shown as stored', async (_, isOwned, fence) => {
+])('the stored state is shown for a session with %s', async (_, isOwned, fence) => {
   const { states, ownership, post } = await openStates();
   if (isOwned) await ownership.take('one');
   await post('Posted', fence);
@@ -72,7 +72,7 @@ test.each([
   expect(await states.summaries(['one'])).toEqual(new Map());
 });
 
-test('a session that was never posted is shown as stored, without settings', async () => {
+test('for a session that was never posted, the stored state is shown, without settings', async () => {
   const { states, ownership } = await openStates();
   await ownership.take('one');
   expect(await states.of('one')).toEqual({
@@ -92,7 +92,7 @@ test('a stored session has the settings that its agent last reported, marked as 
   expect((await states.stored('one')).info).toMatchObject({ ...lastKnown, lastKnown: true });
 });
 
-test('a session that is neither owned nor stored is not found', async () => {
+test('a session that has no owner and is not stored is not found', async () => {
   const { states } = await openStates();
   await expect(states.of('none')).rejects.toMatchObject({
     code: 'SESSION_NOT_FOUND',

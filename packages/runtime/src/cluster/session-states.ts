@@ -12,7 +12,7 @@ interface SessionStatesOptions {
   ownership: Ownership;
 }
 
-/** The states of sessions: as their owner posts them, or as stored if they have no owner. */
+/** The states of sessions: the state that the owner has posted, or the stored state if the session has no owner. */
 export class SessionStates {
   readonly #options: SessionStatesOptions;
 
@@ -26,7 +26,7 @@ export class SessionStates {
     return posted.get(sessionId) ?? this.stored(sessionId);
   }
 
-  /** The summaries of the given sessions that have an owner; the others are left out. */
+  /** The summaries of those given sessions that have an owner. */
   async summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>> {
     const posted = await this.#postedStates(sessionIds);
     return new Map([...posted].map(([sessionId, { info }]) => [sessionId, info.session]));
@@ -56,7 +56,7 @@ export class SessionStates {
     return new Map(
       owned.flatMap((sessionId) => {
         const posted = readPostedState(texts.get(postedStatePrefix + sessionId));
-        // True if the posting is from a former owner, and the present owner has posted nothing yet.
+        // True if the posting is from a former owner. The present owner has then posted nothing yet.
         const isFormer = (posted?.fence ?? 0) < (leases.get(sessionId)?.token ?? 0);
         return posted && !isFormer ? [[sessionId, posted] as const] : [];
       }),

@@ -66,7 +66,7 @@ test('a run whose posting was missed is found by checking history', async () => 
   expect(ends).toEqual([]);
 });
 
-test('a run of which history has only a part is still waited for', async () => {
+test('if history has only a part of a run, the wait for the run continues', async () => {
   const { wait, log, store } = await openSettled();
   await log.append(run.id, events);
   await store.saveResponse(upTo(1));
@@ -76,7 +76,7 @@ test('a run of which history has only a part is still waited for', async () => {
   expect(await store.getResponse(run.id)).toEqual(upTo(1));
 });
 
-test('INV-2: a run whose end the log has lost is stored from here, and settled', async () => {
+test('INV-2: if the log has lost a run’s end, this server stores the run and settles it', async () => {
   const { wait, log, store, ends } = await openSettled();
   await log.append(run.id, events.slice(0, 1));
   await store.saveResponse(upTo(1));
@@ -100,7 +100,7 @@ test('a check of history that fails is repeated', async () => {
   expect(state.isOver).toBe(true);
 });
 
-test('a wait that has ended no longer checks history, and an aborted wait ends at once', async () => {
+test('after a wait has ended, history is no longer checked, and an aborted wait ends at once', async () => {
   const { wait, log, board } = await openSettled();
   const read = vi.spyOn(log, 'read');
   const state = wait();
@@ -131,7 +131,7 @@ test('closing before opening does nothing', async () => {
   await expect(new SettledRuns({ log, store }).close()).resolves.toBeUndefined();
 });
 
-test('INV-2: a single server, too, stores a run whose end is lost from the log', async () => {
+test('INV-2: a server without other servers also stores a run whose end the log has lost', async () => {
   const { log, store } = openSharedMemoryStorage();
   const settled = new SettledRuns({ log, store });
   const waiting = settled.wait(run, new AbortController().signal);

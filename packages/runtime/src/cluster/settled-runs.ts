@@ -4,7 +4,7 @@ import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
 
-/** How often history is checked for an awaited run, in ms, in case its posting was missed. */
+/** How often history is checked for an awaited run, in ms. The check finds runs whose posting was missed. */
 const lookMs = 2_000;
 
 /**
@@ -55,11 +55,11 @@ export class SettledRuns {
     }
   }
 
-  /** Whether history has the run; stores the run if the log no longer has the whole run. */
+  /** Whether history has the run. If the log no longer has the whole run, stores the run. */
   async #ensureStored(run: Response): Promise<boolean> {
     const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;
-    // Reads the log first: a run that the log drops in the meantime is then found in the store.
+    // Reads the log first: if the log drops the run in the meantime, the run is in the store.
     const [last] = await log.read(id, { after: lastSeq - 1, limit: 1 });
     const stored = await store.getResponse(id);
     if (stored && stored.lastSeq >= lastSeq) return true;

@@ -1,7 +1,7 @@
 import { errorCode, errorMessage } from '../errors.ts';
 import type { Logger } from '../settings.ts';
 
-/** An error that has not occurred for this long is over, in ms. */
+/** If an error has not occurred for this time, in ms, the error counts as over. */
 const quietMs = 10_000;
 
 /** Logs repeated errors, for example while Redis is unreachable, only when they begin and when they are over. */

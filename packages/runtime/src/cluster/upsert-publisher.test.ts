@@ -35,7 +35,7 @@ const delta = (deltaContent: string): EventPayload => ({
 });
 
 interface Staged {
-  /** How often the transport fails. */
+  /** How many of the next messages the transport rejects. */
   failures?: number;
   /** Whether the transport rejects a message. */
   refuses?: (message: UpsertMessage) => boolean;
@@ -60,7 +60,7 @@ function stage({ failures = 0, refuses = () => false, settings = {} }: Staged = 
   return { publisher, published, triedAt, troubles };
 }
 
-/** The error that the promise rejects with. */
+/** The error with which the promise rejects. */
 const failureOf = async (process: Promise<void>): Promise<unknown> =>
   process.then(() => undefined).catch((error: unknown) => error);
 
@@ -94,7 +94,7 @@ test('publishing the same events again gives messages with the same ids', async 
   expect(ids(twice)).toEqual(ids(once));
 });
 
-/** Published messages in short: for an item its state and content, otherwise the payload's type. */
+/** A short form of the published messages: for an item its state and content, otherwise the payload's type. */
 const summaries = (published: readonly UpsertMessage[]): string[] =>
   published.map(({ payload }) => {
     const { type, status, content } = JSON.parse(payload);
@@ -132,7 +132,7 @@ describe('how a growing text is paced', () => {
     expect(summaries(published).at(-1)).toBe(`update ${texts[2]}`);
   });
 
-  test('buffered text is published after a second without text, also if the clock is set back', async () => {
+  test('buffered text is published after a second without text, even if the clock is set back', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'))) await publisher.process(event);
     vi.setSystemTime(Date.now() - 86_400_000);
@@ -178,7 +178,7 @@ test('FR-003-04: a published item that is withdrawn is published as discarded', 
 });
 
 describe('when it closes', () => {
-  test('FR-003-05: buffered text is published, and nothing after it', async () => {
+  test('FR-003-05: buffered text is published, and nothing is published after the buffered text', async () => {
     const { publisher, published } = stage();
     for (const event of runOf(start, item, delta('Hello'), delta(' you'))) {
       await publisher.process(event);
@@ -325,7 +325,7 @@ describe('a message that cannot be published', () => {
   });
 });
 
-test('a message’s id is computed from its run, its event and its place in the event, and never changes', async () => {
+test('a message’s id is computed from its run, its event and its position in the event, and never changes', async () => {
   const { publisher, published } = stage();
   const error = { code: 'MODEL_AWAY', message: 'The model is away.' };
   for (const event of runOf(start, item, delta('Hello'), { type: 'response_error', error })) {
@@ -339,7 +339,7 @@ test('a message’s id is computed from its run, its event and its place in the 
   ]);
 });
 
-test('FR-003-03: with words as tokens, long words are not published before short ones', async () => {
+test('FR-003-03: if words are counted as tokens, long words are not published earlier than short words', async () => {
   const settings = {
     batchGradientTokens: [2],
     tokenCounter: 'words',
@@ -353,7 +353,7 @@ test('FR-003-03: with words as tokens, long words are not published before short
   expect(summaries(published)).toEqual(['turn_started', `create ${long} ${long} a`]);
 });
 
-test('a message that fails after a published message gets its retries again', async () => {
+test('a message that fails after another message was published gets all its retries again', async () => {
   const failing = new Set([1, 2, 5]);
   let tries = 0;
   const { publisher, published, triedAt } = stage({
@@ -373,7 +373,7 @@ test('a message that fails after a published message gets its retries again', as
   expect(summaries(published)).toEqual(['create Hello', 'turn_started', 'complete Hi']);
 });
 
-test('of several failed messages before the turn’s end, only the first is retried', async () => {
+test('if several messages fail before the turn’s end, only the first is retried', async () => {
   const { publisher, triedAt } = stage({
     refuses: ({ payload }) => JSON.parse(payload).type !== 'turn_complete',
     settings: { retryAttempts: 2, retryBaseMs: 10, retryMaxMs: 10 },

@@ -1,4 +1,4 @@
-/** Publishes the rendered items for subscribers in any language: seed 003's Stream B. */
+/** Publishes the rendered items for subscribers in any language (seed 003, Stream B). */
 import { createHash } from 'node:crypto';
 import type {
   FoldOutput,
@@ -27,7 +27,10 @@ interface UpsertPublisherOptions {
   now: () => number;
   /** Called when buffered text could not be published. */
   onTrouble: (error: unknown) => void;
-  /** The run's state up to which another projector has published; undefined to publish the run from its start. */
+  /**
+   * The state of the run up to the last event that another projector has published. If undefined, the run is published
+   * from its start.
+   */
   from?: ResponseState;
 }
 
@@ -108,8 +111,8 @@ export class UpsertPublisher {
   }
 
   /**
-   * Publishes one message after the other, even if a flush begins in the meantime. A failed message does not hold
-   * back the others.
+   * Publishes the messages one after another, even if a flush begins in the meantime. A failed message does not delay
+   * the other messages.
    */
   async #publishAll(outputs: readonly FoldOutput[]): Promise<void> {
     const publications = outputs.flatMap((output) => this.#toPublication(output) ?? []);
@@ -220,7 +223,7 @@ function toEnvelope(output: FoldOutput) {
 function foldConfig(settings: UpsertSettings): Partial<UpsertFoldConfig> {
   const { batchGradientTokens, batchTimeoutMs, tokenCounter, firstEmission } = settings;
   const paced = { batchGradientTokens, batchTimeoutMs, firstEmission };
-  // Words need no counter: the fold counts words by default.
+  // Counting words needs no counter: the fold counts words by default.
   return tokenCounter === 'words' ? paced : { ...paced, tokenCounter: quarterOfLength };
 }
 

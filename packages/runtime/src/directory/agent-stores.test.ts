@@ -47,7 +47,7 @@ function program(cliType: string, ...sessionIds: string[]) {
   return { state, provider: provider as AgentDriver };
 }
 
-/** A stored list that outlives a server. */
+/** A stored list that is kept when a server ends. */
 function keep(content?: unknown): SessionListStorage & { content: unknown } {
   return {
     content,
@@ -63,7 +63,7 @@ function keep(content?: unknown): SessionListStorage & { content: unknown } {
 const idsOf = (found: readonly { sessionId: string }[]): string[] =>
   found.map(({ sessionId }) => sessionId);
 
-test('a slow store delays no other list, and is listed once it has been read', async () => {
+test('a slow store does not delay the lists of other stores, and its sessions are listed once it has been read', async () => {
   const slow = Promise.withResolvers<StoredSession[]>();
   const { stores: agentStores } = stores(
     agent('quick', Promise.resolve([stored('a')])),
@@ -79,7 +79,7 @@ test('a slow store delays no other list, and is listed once it has been read', a
   await expect.poll(() => found).toEqual(['a', 'b']);
 });
 
-test('a store that cannot be read is reported, and the others are read', async () => {
+test('a store that cannot be read is reported, and the other stores are read', async () => {
   const { stores: agentStores, troubles } = stores(
     agent('broken', Promise.reject(new Error('No.'))),
     agent('good', Promise.resolve([stored('a')])),
@@ -88,7 +88,7 @@ test('a store that cannot be read is reported, and the others are read', async (
   expect(troubles).toEqual(['broken']);
 });
 
-test('listing sessions, or finding an unknown one, starts no program', async () => {
+test('neither listing sessions nor finding an unknown session starts a program', async () => {
   const one = program('one', 'a');
   const two = program('two', 'b');
   const { stores: agentStores } = stores(one.provider, two.provider);
@@ -101,7 +101,7 @@ test('listing sessions, or finding an unknown one, starts no program', async () 
   expect([one.state.starts, two.state.starts]).toEqual([0, 0]);
 });
 
-test('sessions that an agent lists on request are stored, and known after a restart', async () => {
+test('sessions that an agent lists on request are stored, and are still listed after a restart', async () => {
   const kept = keep();
   const one = program('one', 'a');
   const before = storesKept(kept, one.provider);

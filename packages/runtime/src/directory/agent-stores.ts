@@ -29,9 +29,9 @@ interface AgentStoresOptions {
 }
 
 /**
- * Lists the sessions in the agents' own stores. A store that can be read directly is read. A store that only its
- * agent can read is shown as the agent last listed it: while a session of that agent ran, or when a user asked;
- * sessions found on disk are added. Showing a list starts no program.
+ * Lists the sessions in the agents' own stores. A store that can be read directly is read. For a store that only its
+ * agent can read, shows the agent's last list. That list was made while a session of the agent ran, or when a user
+ * asked for it; sessions found on disk are added. Showing a list starts no program.
  */
 export class AgentStores {
   readonly #options: AgentStoresOptions;
@@ -56,7 +56,10 @@ export class AgentStores {
     for (const driver of this.#providers) void this.#read(driver).then(onFound);
   }
 
-  /** Reads the stores again if the session is unknown: it may have been created a moment ago. */
+  /**
+   * Finds a session by its id. Reads the stores again if the session is unknown, because the session may have been
+   * created a moment ago.
+   */
   async find(sessionId: string): Promise<FoundSession | undefined> {
     const isIt = (found: FoundSession): boolean => found.sessionId === sessionId;
     const listed = (await this.#listed.all()).find(isIt);
@@ -68,7 +71,7 @@ export class AgentStores {
     return (await Promise.all(lists)).flat().find(isIt);
   }
 
-  /** Asks an agent for its sessions, on a user's request, and starts the agent if needed. Throws `NOT_SUPPORTED`. */
+  /** Asks an agent for its sessions, when a user requests this; starts the agent if needed. Throws `NOT_SUPPORTED`. */
   async requestSessions(driver: AgentDriver): Promise<FoundSession[]> {
     const { cliType } = driver;
     if (!driver.listStoredSessions) {

@@ -40,8 +40,8 @@ export class Directory {
   /** Forks in progress, by the new session's id. */
   readonly #forking = new Map<string, Promise<SessionRecord>>();
   /**
-   * Ids of sessions that were deleted while this server runs, Liminal's and the agents' own: lists that were read
-   * before may still contain them.
+   * Ids of sessions (Liminal's and the agents' own) that were deleted since this server started: lists that were read
+   * before the deletion may still contain these ids.
    */
   readonly #deleted = new Set<string>();
 
@@ -120,7 +120,7 @@ export class Directory {
     );
   }
 
-  /** Liminal's id of a session that may be named by its agent's id; the same name if it is unknown. */
+  /** Returns Liminal's id of a session, given Liminal's or the agent's id. Returns an unknown id unchanged. */
   async idOf(name: string): Promise<string> {
     if (await this.#store.getSession(name)) return name;
     const records = await this.#store.listSessions();
@@ -167,7 +167,10 @@ export class Directory {
     return this.#opening(sessionId, async () => this.#import(sessionId, fence));
   }
 
-  /** As `find`. For a session that only an agent's own store has, a record is stored; its history is not read yet. */
+  /**
+   * Finds a session as `find` does. For a session that exists only in an agent's own store, stores a record, without
+   * reading the session's history yet.
+   */
   async findOrStore(sessionId: string, fence: number): Promise<Session> {
     const session = await this.find(sessionId);
     return session ?? this.#opening(sessionId, async () => this.#storeFound(sessionId, fence));
@@ -197,7 +200,7 @@ export class Directory {
     listSubscribers.publish([], [sessionId]);
   }
 
-  /** Removes a session here that another server has deleted. */
+  /** Removes from memory a session that another server has deleted. */
   async dropDeleted(sessionId: string): Promise<void> {
     this.#deleted.add(sessionId);
     const session = await this.#open.get(sessionId)?.catch(() => undefined);
@@ -236,7 +239,7 @@ export class Directory {
       .map(summarizeFound);
   }
 
-  /** A project's sessions: Liminal's that are open, and those that only an agent's own store has. */
+  /** Lists a project's sessions: Liminal's open sessions, and sessions that exist only in an agent's own store. */
   async projectSummaries(projectId: string): Promise<SessionSummary[]> {
     const own = await this.#summarizeAll(
       await this.#store.listSessions({ projectId, active: true }),

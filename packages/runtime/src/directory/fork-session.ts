@@ -58,8 +58,8 @@ interface ForkedRun {
 const runsAtOnce = 20;
 
 /**
- * The agent copies its conversation, and Liminal copies the history under new ids. The session's record is stored last:
- * until then the session is not visible.
+ * Makes a fork: the agent copies its conversation, and Liminal copies the history under new ids. The session's record
+ * is stored last: until then the session is not visible.
  */
 export async function forkSession(forking: Forking): Promise<SessionRecord> {
   const { original, sessionId, driver, store, iso, confirmOwned } = forking;
@@ -87,7 +87,8 @@ export async function forkSession(forking: Forking): Promise<SessionRecord> {
     projectId,
     projectDir,
     ...(additionalDirectories && { additionalDirectories }),
-    // "Fork of" is in front, so that a narrow list does not cut it off, and is not repeated for a fork's fork.
+    // The title begins with "Fork of", so that a narrow list does not cut these words off. A fork of a fork does not
+    // repeat them.
     title: `Fork of ${title.replace(/^Fork of /, '')}`,
     createdAt: time,
     updatedAt: time,
@@ -124,7 +125,10 @@ async function settingsFor({
   return missing.length > 0 ? undefined : { offers, ...(values && { values }) };
 }
 
-/** If only the result of the fork's last write was lost, returns the fork; otherwise removes what was written of it. */
+/**
+ * If the fork was made, and only the result of its last write was lost, returns the fork. Otherwise removes the written
+ * parts of the fork.
+ */
 async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> {
   const { sessionId, store, confirmOwned } = forking;
   const made = await store.getSession(sessionId);
@@ -135,8 +139,8 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
 }
 
 /**
- * The runs up to the end of the turn, in history or on their way into it; whether there are later runs; and whether
- * later runs include turns of the agent.
+ * The runs up to the end of the turn, from history or the log; whether there are later runs; and whether the later runs
+ * include turns of the agent.
  */
 async function readUpTo({
   original,
@@ -157,7 +161,7 @@ async function readUpTo({
   const others = logged
     .filter(({ runId }) => known.every(({ id }) => id !== runId))
     .map(({ runId, turnId, ended }): ForkedRun => ({ id: runId, turnId, hasEnded: ended }));
-  // A run that only marks the agent's place is not a turn.
+  // A run that only records the agent's position in the conversation is not a turn.
   const all = [...known, ...others].filter(({ id }) => !id.endsWith(positionSuffix));
   const gone = takenBack(all);
   if (turnId !== undefined && gone.has(turnId)) throw errors.TURN_TAKEN_BACK.takenBack();
@@ -183,8 +187,8 @@ async function readUpTo({
 }
 
 /**
- * The id that the last of these turns has in the agent's store. A turn that the agent began by itself has another id
- * in the agent's store, where it follows the same turn.
+ * The id of the last of these turns in the agent's store. A turn that the agent began by itself has a different id in
+ * the agent's store, and is found there by its position after the last turn that a user began.
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],

@@ -16,7 +16,7 @@ export async function searchHistory(
   const gone = await runsTakenBack(store, [...sessions.values()]);
   const hits = found.flatMap(({ item, ...hit }) => {
     const session = sessions.get(hit.sessionId);
-    // The session was deleted in between.
+    // The session was deleted after the search.
     if (!session) return [];
     const { cliType, projectId } = session;
     const isGone = item !== undefined && gone.has(item.runId);

@@ -13,8 +13,8 @@ export class SessionPlaces {
   /** Sessions that are being created; they may already be stored. */
   readonly #making = new Set<string>();
   /**
-   * One set per caller that waits for the store: the ids of sessions created before or during the wait, which the
-   * store's answer may lack.
+   * One set for each caller that waits for the store. A set contains the ids of sessions that were created before or
+   * during the wait, because the store's answer may lack them.
    */
   readonly #counts = new Set<Set<string>>();
 

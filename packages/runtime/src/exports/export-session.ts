@@ -45,8 +45,9 @@ export interface ExportOptions {
 const pieceMax = 64 * 1024;
 
 /**
- * The text of a session's file, in pieces, with one run at a time in memory. Throws `SESSION_NOT_FOUND` before the
- * first piece. If reading fails later, the text ends without its last line, which shows that the file is incomplete.
+ * Returns the text of a session's file, in pieces; only one run at a time is in memory. Throws `SESSION_NOT_FOUND`
+ * before the first piece. If a later read fails, the text ends without its last line, which shows that the file is
+ * incomplete.
  */
 export async function exportSession(
   storage: ExportStorage,
@@ -65,7 +66,9 @@ class Export {
   readonly #record: SessionRecord;
   readonly #options: ExportOptions;
   readonly #redactor: Redactor;
-  /** Blobs whose content differs in the file because secrets were removed, by their stored hash. */
+  /**
+   * Maps the stored hashes of blobs to the blobs in the file, if their content differs because secrets were removed.
+   */
   readonly #replaced = new Map<string, ReplacedBlob>();
   /** The hashes of blobs that were checked. */
   readonly #seen = new Set<string>();
@@ -167,7 +170,7 @@ function sessionLine(record: SessionRecord): ExportedSession {
   };
 }
 
-/** A run so far, with all its events if the log or the archive has them. */
+/** A run in its current state. If the log or the archive has all events of the run, includes the events. */
 async function readWholeRun(
   { log, store, eventArchive: archive }: ExportStorage,
   runId: string,
@@ -176,7 +179,7 @@ async function readWholeRun(
   if (logged) return logged;
   const run = toResponse(await readRun({ log, store }, runId));
   const archived = completeRun((await archive?.read(runId)) ?? []);
-  // History may still have events that the log has lost: then the events are incomplete.
+  // If the log has lost events that history has, the events are incomplete.
   return archived && archived.run.lastSeq === run?.lastSeq
     ? { run, events: archived.events }
     : { run };

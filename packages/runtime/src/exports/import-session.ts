@@ -24,7 +24,7 @@ import type { ExportStorage } from './export-session.ts';
 export interface ImportOptions {
   /** Whether the id is taken by a session that is only in an agent's own store. */
   isTaken: (sessionId: string) => Promise<boolean>;
-  /** Ids of the imports that are running here; this import adds its own. */
+  /** Ids of the imports that are running on this server; each import adds its own id. */
   underWay: Set<string>;
 }
 
@@ -34,9 +34,9 @@ const exportedEarly: ErrorObject = {
 };
 
 /**
- * Imports a session's file into the store, completely or not at all. The session keeps its ids unless they are taken
- * here. A file that was imported before, and is still here, is not imported again. Throws `EXPORT_UNREADABLE`, and the
- * stores' errors.
+ * Imports a session's file into the store: either the whole file or nothing. The session keeps its ids unless this
+ * store already uses them. If the session of an earlier import of the same file still exists, the file is not imported
+ * again. Throws `EXPORT_UNREADABLE`, and the stores' errors.
  */
 export async function importSession(
   storage: ExportStorage,
@@ -50,7 +50,7 @@ export async function importSession(
     throw errors.EXPORT_UNREADABLE.cutOff();
   const known = await findEarlierImport(storage.store, header.header, session.session);
   if (known) {
-    // The file is read to its end, so that the sender gets a report of damage.
+    // The file is read to its end, so that the sender gets an error if the file is damaged.
     let runs = 0;
     for await (const { type } of parts) if (type === 'run') runs += 1;
     return { result: { ...importSummary(known), runs, wasThere: true }, record: known };
@@ -60,7 +60,7 @@ export async function importSession(
   try {
     const runs = await new Import(storage, sessionId, session.session).take(parts);
     const record = importedRecord(header.header, session.session, sessionId);
-    // Stored last: until then nothing of the session is visible.
+    // The session is stored last: until then no part of it is visible.
     await storage.store.saveSession(record);
     return { result: { ...importSummary(record), runs, wasThere: false }, record };
   } catch (error) {
@@ -116,8 +116,8 @@ class Import {
   }
 
   /**
-   * Archives the events even if this server's settings archive none, because the file contains them and nothing of it
-   * may be lost.
+   * Archives the events even if this server's settings do not ask for an archive: the file contains the events, and an
+   * import must not lose any data.
    */
   async #archiveEvents(run: Response, events: readonly StreamEvent[]): Promise<void> {
     const { id: runId, sessionId, turnId, rewoundTo } = run;
@@ -169,7 +169,7 @@ function withEnd(run: Response): Response {
   return toResponse(events.reduce(foldResponse, state)) ?? run;
 }
 
-/** The session from the same file, if it is here. */
+/** The session that was imported from the same file, if this store still has it. */
 async function findEarlierImport(
   store: ResponseStore,
   { exportedAt }: ExportHeader,

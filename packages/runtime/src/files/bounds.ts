@@ -10,7 +10,7 @@ export interface Bounds {
 
 export const defaultBounds: Bounds = { files: 100_000, time: 4_000, changedTime: 1_500 };
 
-/** The result of scanning a folder, with paths relative to it; `isWhole` unless a limit ended the scan. */
+/** The result of scanning a folder, with paths relative to the folder. `isWhole` is false if a limit ended the scan. */
 export interface Scan {
   paths: string[];
   isWhole: boolean;

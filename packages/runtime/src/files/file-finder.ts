@@ -9,7 +9,9 @@ import { mayBeShown } from '../shown-files.ts';
 
 /** How long the thread keeps its lists without requests, in ms. */
 const idleMs = 60_000;
-/** How many more paths than requested are checked, because some may lead outside or be gone. */
+/**
+ * How many more paths than requested are checked, because some paths may lead outside the project or no longer exist.
+ */
 const spare = 50;
 
 /**
@@ -58,7 +60,10 @@ export class FileFinder {
     }
   }
 
-  /** Returns a path that leads to a file or folder inside; undefined for a path that leads outside, or is gone. */
+  /**
+   * Returns a path that leads to a file or folder inside the project; undefined for a path that leads outside, or that
+   * no longer exists.
+   */
   async #look(folder: string, path: string): Promise<FilesResult['files'][number] | undefined> {
     const real = await realpath(join(folder, path)).catch(() => undefined);
     if (!mayBeShown(real, { projectDir: folder, roots: this.#roots })) return undefined;

@@ -15,7 +15,7 @@ const files = [
   'packages/web/test/controls/composer.test.ts',
 ];
 
-test('names come before folders, whole names before parts, and short paths first', () => {
+test('a match in a file’s name comes before a match in its folders, a whole name before a part of a name, and a short path first', () => {
   expect(index(files).find('composer', 10)).toEqual([
     'packages/web/src/composer/',
     'docs/composer.md',
@@ -25,7 +25,7 @@ test('names come before folders, whole names before parts, and short paths first
   ]);
 });
 
-test('letters spread over several words are found, close ones first', () => {
+test('letters that are spread over several words are found, and matches with close letters come first', () => {
   expect(index(files).find('clprompt', 10)).toEqual([
     'packages/agents/src/kinds/claude-code/prompt.ts',
   ]);
@@ -64,7 +64,7 @@ test('among equal matches, changed files come first', () => {
   ]);
 });
 
-test('an empty query returns changed files, then those at the top level', () => {
+test('an empty query returns changed files, and then files at the top level', () => {
   const changed = ['packages/web/src/composer/Composer.tsx', 'README.md'];
   expect(index(files, changed).find('', 10)).toEqual([...changed, 'docs/', 'packages/']);
   expect(index(files, changed).find(' ', 1)).toEqual(changed.slice(0, 1));

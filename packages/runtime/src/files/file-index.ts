@@ -55,7 +55,10 @@ export class FileIndex {
   }
 }
 
-/** Every folder that contains a file, with a trailing slash; also folders that are listed among the files. */
+/**
+ * Returns every folder that contains a file, with a trailing slash. Also returns folders that are listed among the
+ * files.
+ */
 function foldersOf(files: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const file of files) {
@@ -102,7 +105,7 @@ function scoreSpread(
     last = lower.indexOf(letter, last + 1);
     if (last < 0) return undefined;
   }
-  // Searches backwards from the last letter, so that the first letters are as near to it as possible.
+  // Searches backwards from the last letter, so that the first letters are as near to the last letter as possible.
   let first = last + 1;
   let starts = 0;
   for (let at = word.length - 1; at >= 0; at--) {
@@ -123,7 +126,7 @@ function isStart(path: string, at: number): boolean {
   return here !== here.toLowerCase() && before === before.toLowerCase();
 }
 
-/** Keeps the few best of many found paths. */
+/** Keeps only the best of many found paths. */
 class Best {
   readonly #limit: number;
   readonly #found: { score: number; path: string }[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FileIndexes } from './file-indexes.ts';
 
-/** Indexes with a clock that is set by hand; a scan advances the clock only if it says so. */
+/** Indexes with a clock that the test sets. A scan advances the clock only if it is given a duration. */
 function start() {
   const clock = { now: 0, scans: 0 };
   const indexes = new FileIndexes(() => clock.now);
@@ -22,7 +22,7 @@ test('a hundred quick key presses start only one scan', async () => {
   expect(clock.scans).toBe(1);
 });
 
-test('a list is reused for some seconds, longer if its scan took long', async () => {
+test('a list is reused for some seconds, or longer if its scan took long', async () => {
   const { clock, ask } = start();
   await ask('/code');
   clock.now = 4_999;
@@ -38,7 +38,7 @@ test('a list is reused for some seconds, longer if its scan took long', async ()
   expect((await ask('/code')).find('3', 1)).toEqual(['3.ts']);
 });
 
-test('a failed scan rejects for all its callers, and is retried', async () => {
+test('a failed scan rejects for all its callers, and the next caller starts a new scan', async () => {
   const indexes = new FileIndexes(() => 0);
   const failing = indexes.of('/code', () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');

@@ -4,7 +4,10 @@ import type { Listing } from './list-files.ts';
 
 /** How many folders' files are kept in memory. */
 const foldersMax = 4;
-/** How long a list is reused, in ms: at least this long, and longer if the scan took longer, up to half a minute. */
+/**
+ * How long a list is reused, in ms. If the scan took longer than this, the list is reused for longer, up to half a
+ * minute.
+ */
 const reuseMinMs = 5_000;
 const reuseMaxMs = 30_000;
 
@@ -47,7 +50,7 @@ export class FileIndexes {
     try {
       await entry.index;
     } catch {
-      // All callers get the error; the next caller tries again.
+      // All callers of this scan get the error; the next caller starts a new scan.
       this.#indexes.delete(folder);
     }
     const took = this.#now() - begun;

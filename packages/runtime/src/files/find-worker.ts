@@ -6,7 +6,7 @@ import { listFiles } from './list-files.ts';
 export interface Sought {
   /** A real path. */
   folder: string;
-  /** Folders below `folder` whose files are not named, relative to it and with a trailing slash. */
+  /** Folders whose files must not be shown; their paths are relative to `folder` and end with a slash. */
   hidden: readonly string[];
   query: string;
   limit: number;

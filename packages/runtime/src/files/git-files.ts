@@ -1,6 +1,6 @@
 /**
- * The files of a folder in a git work tree, according to git. A repository may come from a stranger: no program that
- * its configuration names is run.
+ * The files of a folder in a git work tree, as listed by git. A repository may come from a stranger, so Liminal runs no
+ * program that the repository's configuration names.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ import { copyIndex, findIndex, gitParts } from '../git/index.ts';
 import type { Bounds, Scan } from './bounds.ts';
 
 /**
- * The files that git tracks or would track, without deleted files. Undefined if git cannot list them: git is missing,
- * the folder is not in a work tree, belongs to another user, or is ignored.
+ * The files that git tracks or would track, without deleted files. Undefined if git cannot list the files: because git
+ * is missing, or because the folder is not in a work tree, belongs to another user, or is ignored.
  */
 export async function gitFiles(
   folder: string,
@@ -19,7 +19,7 @@ export async function gitFiles(
 ): Promise<(Scan & { untracked: string[] }) | undefined> {
   const paths = new Set<string>();
   const untracked: string[] = [];
-  // Git lists untracked files first: they must leave room for the others.
+  // Git lists untracked files first: they must leave room for the tracked files.
   const untrackedMax = bounds.files / 2;
   let isCut = false;
   const isAll = await gitParts(
@@ -43,8 +43,8 @@ export async function gitFiles(
 }
 
 /**
- * Tracked files that differ from the last commit, by their times and sizes; empty if git is too slow. A change that
- * keeps the size, in the same second in which git last looked at the file, is not found.
+ * Tracked files whose times or sizes show that they differ from the last commit; empty if git is too slow. A change is
+ * not found if it keeps the file's size and happens in the same second in which git last looked at the file.
  */
 export async function changedFiles(
   folder: string,

@@ -47,7 +47,7 @@ const list = async (bounds: Partial<Bounds> = {}, hidden: string[] = [], place =
 describe('in a git work tree', () => {
   beforeEach(() => git('init', '-q'));
 
-  test('tracked and new files are listed, ignored and deleted ones are not', async () => {
+  test('tracked and new files are listed, but ignored and deleted files are not', async () => {
     await write({
       '.gitignore': 'dist\n*.log\n!keep.log\n',
       'src/a.ts': 'a',
@@ -90,7 +90,7 @@ describe('in a git work tree', () => {
     expect((await list()).changed).toEqual(['new.ts', 'staged.ts', 'b.ts']);
   });
 
-  test('a folder in the work tree has its own files, by paths from itself', async () => {
+  test('for a folder in the work tree, only its own files are listed, with paths relative to the folder', async () => {
     await write({ 'a.ts': '', 'web/b.ts': 'b' });
     commit();
     await write({ 'web/b.ts': 'bb' });
@@ -107,11 +107,11 @@ describe('in a git work tree', () => {
     await write({ 'a.ts': '' });
     vi.stubEnv('GIT_DIR', '/nowhere');
     vi.stubEnv('GIT_WORK_TREE', '/nowhere');
-    // A walk would also find the file, but no change.
+    // A walk of the folder without git would also find the file, but it would find no change.
     expect(await list()).toMatchObject({ files: ['a.ts'], changed: ['a.ts'] });
   });
 
-  test('programs that the repository names are not run', async () => {
+  test('programs that the repository’s settings name are not run', async () => {
     const ran = join(folder, 'ran');
     const program = join(folder, 'program');
     await write({
@@ -139,7 +139,7 @@ describe('in a git work tree', () => {
     await write({ 'b.ts': 'bb' });
     // The files are newer than the index, so only the filter on their content shows whether they were changed.
     await utimes(join(folder, '.git/index'), 1_000, 1_000);
-    // Without protection git does run the program, so this test can fail.
+    // Without protection, git runs the program; this shows that the test can fail.
     for (const asked of [['ls-files'], ['-c', 'core.fsmonitor=false', 'diff-index', 'HEAD']]) {
       git(...asked);
       expect(existsSync(ran), asked.join(' ')).toBe(true);
@@ -178,12 +178,12 @@ describe('in a git work tree', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  test('a broken repository is walked', async () => {
+  test('if the repository is broken, its folder is walked', async () => {
     await write({ 'a.ts': '', '.git/config': '[broken' });
     expect((await list()).files).toEqual(['a.ts']);
   });
 
-  test('a long list is cut and marked as incomplete; new files do not displace others', async () => {
+  test('a long list is cut and marked as incomplete, and new files do not displace tracked files', async () => {
     await write({ 'src/a.ts': '', 'src/b.ts': '' });
     commit();
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}.ts`, ''])));
@@ -195,7 +195,7 @@ describe('in a git work tree', () => {
     expect(tracked).toMatchObject({ isWhole: false, files: { length: 10 } });
   });
 
-  test('a git that does not answer is ended in time', async () => {
+  test('a git process that does not answer is ended in time', async () => {
     execFileSync('mkfifo', [join(folder, '.git/info/pipe')]);
     git('config', 'core.excludesFile', join(folder, '.git/info/pipe'));
     await write({ 'a.ts': '' });
@@ -232,7 +232,7 @@ describe('SAFE: programs that the repository names are not started', () => {
     person(...repositorySetup);
   });
 
-  /** Makes git treat each file as possibly changed in the second of the last look. */
+  /** Makes git treat each file as possibly changed in the second in which git last looked at it. */
   const ageIndexes = () =>
     person(
       'find . -name index -type f -exec touch -d "1970-01-02" {} +',
@@ -308,7 +308,7 @@ describe('without git', () => {
     expect((await list()).files).toContain('a.ts');
   });
 
-  test('the folder is walked as well if git is not installed', async () => {
+  test('the folder is also walked if git is not installed', async () => {
     git('init', '-q');
     await write({ 'a.ts': '' });
     vi.stubEnv('PATH', '/nowhere');
@@ -328,7 +328,7 @@ describe('without git', () => {
     expect((await list({}, ['data/'])).files).toEqual(['a.ts', 'data-too/a.ts']);
   });
 
-  test('a folder that cannot be read, or is gone, is empty', async () => {
+  test('a folder that cannot be read, or that no longer exists, is shown as empty', async () => {
     expect((await list({}, [], join(folder, 'gone'))).files).toEqual([]);
   });
 });

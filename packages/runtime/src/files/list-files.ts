@@ -4,13 +4,13 @@ import type { Bounds } from './bounds.ts';
 import { changedFiles, gitFiles } from './git-files.ts';
 import { walkFiles } from './walk-files.ts';
 
-/** The most changed files that are listed. If there are more, these need not be the newest. */
+/** The most changed files that are listed. If more files have changed, the listed files need not be the newest. */
 const changedMax = 500;
 
 /** The files of a folder, with paths relative to it. */
 export interface Listing {
   files: readonly string[];
-  /** Files that differ from the last commit or are new, the newest first; also in `files`. */
+  /** New files and files that differ from the last commit, newest first. `files` also contains these files. */
   changed: readonly string[];
   isWhole: boolean;
 }

@@ -39,7 +39,7 @@ const refusal = async (path: string) =>
     (error: { code: string }) => error.code,
   );
 
-test('a path may be relative to the project folder, absolute, or through a link that stays inside', async () => {
+test('a path may be relative to the project folder, absolute, or lead through a link that stays inside the project', async () => {
   const file = { kind: 'text', text: 'const a = 1;\n', isCut: false, size: 13 };
   const path = join(shop, 'src/a b.ts');
   await symlink('src', join(shop, 'link'));

@@ -35,7 +35,7 @@ export async function readProjectFile(path: string, scope: FileScope): Promise<F
   }
 }
 
-/** The real path that a path would have if it existed, for a path of which only the first part exists. */
+/** Returns the real path that a path would have if it existed, for a path of which only the first part exists. */
 async function wouldBe(path: string): Promise<string> {
   const parent = dirname(path);
   if (parent === path) return path;
@@ -60,7 +60,7 @@ async function readContent(file: FileHandle, path: string, size: number): Promis
   const rest = await readUpTo(file, start.length, textMax + 1 - start.length);
   const bytes = Buffer.concat([start, rest]);
   const isCut = bytes.length > textMax;
-  // A character that is cut in the middle is left out.
+  // If the limit cuts a character in two, the character is left out.
   const text = new TextDecoder().decode(bytes.subarray(0, textMax), { stream: isCut });
   return { kind: 'text', text, isCut };
 }

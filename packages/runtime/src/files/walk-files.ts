@@ -1,10 +1,10 @@
-/** The files of a folder without git; files that its `.gitignore` files name are also left out. */
+/** Lists the files of a folder without git. Leaves out files that `.gitignore` files in the folder exclude. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-// fdir walks 100,000 files in a second, and reads many folders at the same time. If fdir is stopped, it returns the
-// files found so far.
+// fdir walks 100,000 files in a second, because it reads many folders at the same time. If fdir is stopped, it returns
+// the files found so far.
 import { fdir } from 'fdir';
-// Implements git's ignore rules exactly, which have many special cases.
+// `ignore` implements git's ignore rules exactly; these rules have many special cases.
 import ignore from 'ignore';
 import { IgnoreRules, maxIgnoreFile } from '@liminal/protocol/ignore-rules';
 import type { Bounds, Scan } from './bounds.ts';
@@ -21,7 +21,7 @@ export async function walkFiles(
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(bounds.time)]);
   const rules = new IgnoreRules();
   readRules(rules, folder, '');
-  // Reads the rules of a folder that is entered.
+  // Reads the ignore rules of each folder that the walk enters.
   const isIgnored = (path: string): boolean => {
     const inner = `${relative(folder, path)}/`;
     if (rules.ignores(inner)) return true;

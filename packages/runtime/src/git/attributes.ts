@@ -2,7 +2,7 @@
 import type { Repository } from './repository.ts';
 import { gitOutput, gitParts } from './run-git.ts';
 
-/** Returns whether git stores line ends `\r\n` as `\n`, given whether the commit has `\r\n`. */
+/** Returns whether git stores line ends `\r\n` of a file as `\n`, given whether the committed file has `\r\n`. */
 type StoresLineFeeds = (hasReturns: boolean) => boolean;
 
 export interface Storing {

@@ -50,5 +50,5 @@ async function catFile(
   return answer.kind === 'done' ? answer.output : Buffer.alloc(0);
 }
 
-/** The most output of git, in bytes: more than `all` and a line for each blob. */
+/** The most output of git, in bytes: slightly more than `all`, because git writes a line for each blob. */
 const outputMax = 64 * 1024 * 1024;

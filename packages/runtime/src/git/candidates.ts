@@ -8,20 +8,20 @@ import { copyIndex, gitOutput, gitParts } from './run-git.ts';
 
 export interface Candidate {
   path: string;
-  /** The name is not UTF-8, so `path` cannot be opened. */
+  /** True if the file's name is not UTF-8, so that `path` cannot be opened. */
   isOddName: boolean;
   /** The committed entry; undefined for a new file. */
   old?: { mode: string; id: string };
   /** The entry in the work tree according to git; undefined if the file was deleted or git does not know it. */
   mode?: string;
-  /** The id of the staged content, if git considers the file equal to it. */
+  /** The id of the staged content; set if git considers the file equal to the staged content. */
   staged?: string;
   isUntracked: boolean;
-  /** Git considers the file unchanged, and may be wrong: see `recentFiles`. */
+  /** True if git considers the file unchanged, but may be wrong: see `recentFiles`. */
   isRecent?: boolean;
 }
 
-/** The most recently written files that are compared; others count as unchanged. */
+/** The number of most recently written files that are compared; all other files count as unchanged. */
 const recentMax = 5_000;
 /** Files that are examined at the same time. */
 const together = 256;
@@ -57,7 +57,10 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Tracked files whose times, sizes or modes differ from the index, or whose index entry differs from the commit. */
+/**
+ * Tracked files whose times, sizes or modes differ from the index, and tracked files whose index entry differs from the
+ * commit.
+ */
 async function changedByIndex(
   { top, base }: Repository,
   env: NodeJS.ProcessEnv,
@@ -124,8 +127,8 @@ interface RecentFiles {
 }
 
 /**
- * Returns tracked files that were written in the same second as the index, or later: neither their time nor the index
- * shows a change that keeps the size.
+ * Returns tracked files that were written in the same second as the index, or later: if such a file changes without
+ * changing its size, neither the file's time nor the index shows the change.
  */
 async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   const { repository, env, signal, time, known } = asked;
@@ -165,7 +168,8 @@ export async function submoduleCommit(
   folder: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // The output begins with an empty line if the folder is the top of a work tree rather than a part of the outer one.
+  // The output begins with an empty line if the folder is the top of a work tree. Without the empty line, the folder
+  // belongs to the outer work tree.
   const asked = ['rev-parse', '--show-cdup', '--verify', 'HEAD'];
   const answer = await gitOutput(folder, asked, { signal });
   return answer.kind === 'done'

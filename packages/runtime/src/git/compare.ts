@@ -59,7 +59,10 @@ interface ChangeWithBase extends WorkTreeChange {
   before?: Buffer | undefined;
 }
 
-/** The most files that are compared at the same time, because their contents are in memory. */
+/**
+ * The most files that are compared at the same time. This limits memory, because the contents of these files are in
+ * memory.
+ */
 const filesAtOnce = 8;
 
 /** @throws `DIFF_UNAVAILABLE`. */
@@ -70,7 +73,7 @@ export async function compareWorkTree(compared: CompareOptions): Promise<Compari
   return { differences, unlisted, hidden };
 }
 
-/** Compares candidates until enough files differ, or until the time is over. */
+/** Compares candidates until enough files differ, or until the time limit is reached. */
 async function inspectAll(
   candidates: readonly Candidate[],
   { repository, place, bounds, signal }: CompareOptions,
@@ -132,7 +135,7 @@ async function inspect(
 
 function lookAtGone(candidate: Candidate): WorkTreeChange | 'same' {
   const { old, mode, staged } = candidate;
-  // A file that a sparse checkout leaves out counts as staged.
+  // A file that a sparse checkout leaves out is treated as equal to the staged file.
   if (mode !== undefined && staged !== undefined) return { candidate, mode, id: staged };
   return old === undefined ? 'same' : { candidate };
 }
@@ -141,18 +144,18 @@ function lookAtSubmodule(
   candidate: Candidate,
   commit: string | undefined,
 ): WorkTreeChange | 'same' {
-  // A submodule without a commit is not checked out.
+  // If a submodule has no commit, the submodule is not checked out.
   const now = commit ?? candidate.staged ?? candidate.old?.id;
   if (now === undefined || now === candidate.old?.id) return 'same';
   return { candidate, mode: '160000', content: asText(now) };
 }
 
-/** The form in which git's own patches show the commit of a submodule. */
+/** Converts a submodule's commit to the form that git's own patches show. */
 const asText = (commit: string): Buffer => Buffer.from(`Subproject commit ${commit}\n`);
 
 function lookAtFile(candidate: Candidate, seen: WorkFile): WorkTreeChange | 'same' {
   const { old } = candidate;
-  // The executable bit counts only if git reports that it counts in this repository.
+  // A difference in the executable bit is ignored if git ignores the executable bit in this repository.
   const expected = candidate.mode ?? old?.mode;
   const mode = fileTypeOf(expected) === fileTypeOf(seen.mode) ? expected : seen.mode;
   if (old !== undefined && seen.id === old.id && mode === old.mode) return 'same';
@@ -262,7 +265,7 @@ function changeOf(
   return candidate.isUntracked ? 'untracked' : 'added';
 }
 
-/** The number of bytes at a file's start that decide whether it is text, as in git. */
+/** The number of bytes at a file's start by which the comparison decides, as git does, whether the file is text. */
 const start = 8_000;
 
 function binary(...sides: (Buffer | undefined)[]): 'binary' | undefined {

@@ -24,10 +24,13 @@ export type FileHunks = Pick<ChangedFile, 'hunks' | 'added' | 'removed' | 'isCut
 
 /** Unchanged lines around a change. */
 const context = 3;
-/** With more lines or changed lines, a comparison would take too long: the whole file is shown as replaced. */
+/**
+ * If a file has more lines or more changed lines than this, a comparison would take too long: the whole file is then
+ * shown as replaced.
+ */
 const comparable = { lines: 20_000, changes: 1_000 };
 
-/** Makes the hunks of files, one after another; files beyond the bounds are only marked as not shown. */
+/** Makes the hunks of files, one file after another. Files beyond the limits are only marked as not shown. */
 export function makeHunks(files: readonly Sides[], bounds = hunkBounds): FileHunks[] {
   let [lines, characters] = [0, 0];
   return files.map((sides) => {

@@ -1,3 +1,5 @@
-/** Git repositories of projects, read without running a program that they name, and without changing them. */
+/**
+ * Reads the git repositories of projects, without changing them and without running programs that their settings name.
+ */
 export { copyIndex, findIndex, gitParts } from './run-git.ts';
 export { WorkTreeDiffs } from './work-tree-diffs.ts';

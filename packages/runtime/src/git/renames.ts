@@ -1,4 +1,4 @@
-/** One side of a change whose other side is missing: a deleted file, or a new one. */
+/** One side of a change whose other side is missing: a deleted file or a new file. */
 export interface RenameSide {
   id: string | undefined;
   content: Buffer | undefined;
@@ -6,7 +6,7 @@ export interface RenameSide {
 
 /** The most pairs that are compared by content. */
 const pairsMax = 2_500;
-/** The least share of a file that must be the same, as in git. */
+/** The smallest share of a file that must be the same for a rename, as in git. */
 const minSimilarity = 0.5;
 
 /**

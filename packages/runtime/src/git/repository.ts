@@ -6,7 +6,7 @@ import { errors, RuntimeError } from '../errors.ts';
 import { mayBeShown, openShown, type FileScope, readUpTo } from '../shown-files.ts';
 import { type GitAnswer, gitOutput } from './run-git.ts';
 
-/** A work tree, and the commit that it is compared with. */
+/** A work tree and the commit with which the work tree is compared. */
 export interface Repository {
   /** The real path of the work tree's top. */
   top: string;
@@ -14,7 +14,7 @@ export interface Repository {
   index: string;
   /** The hash of object ids: `sha1` or `sha256`. */
   algorithm: string;
-  /** The id of the last commit; undefined before the first one. */
+  /** The id of the last commit; undefined if there is no commit yet. */
   commit?: string;
   /** Undefined if `HEAD` is detached. */
   branch?: string;
@@ -62,10 +62,16 @@ export async function openRepository(scope: FileScope, signal: AbortSignal): Pro
 const real = async (path: string): Promise<string | undefined> =>
   realpath(path).catch(() => undefined);
 
-/** The most folders of objects that are followed, each of which may name others; git follows five. */
+/**
+ * The most folders of objects that are followed. Each such folder may refer to further folders; git follows chains of
+ * five.
+ */
 const alternatesMax = 20;
 
-/** The folders besides its own in which a repository's objects may lie: links, and other folders that it names. */
+/**
+ * Returns the folders in which a repository's objects may lie: its own folder, the targets of links, and folders to
+ * which the repository's settings refer.
+ */
 async function objectPlaces(objects: string, scope: FileScope): Promise<string[]> {
   const places = new Set([objects]);
   for (const folder of places) {
@@ -77,7 +83,7 @@ async function objectPlaces(objects: string, scope: FileScope): Promise<string[]
       for (const { name } of links) places.add(join(below, name));
     }
     for (const line of (await readAlternates(folder, scope)).split('\n')) {
-      // Git would decode a quoted path.
+      // Git would decode a quoted path, and this code does not.
       if (line.startsWith('"')) throw errors.DIFF_UNAVAILABLE.oddName();
       if (line !== '' && !line.startsWith('#')) places.add(resolve(folder, line));
     }
@@ -85,10 +91,13 @@ async function objectPlaces(objects: string, scope: FileScope): Promise<string[]
   return [...places];
 }
 
-/** The most bytes that are read of the file that names other folders of objects. */
+/** The most bytes that are read of the file `info/alternates`. */
 const namedMax = 64 * 1024;
 
-/** The file that names further folders of objects; empty if the file is missing or must not be read. */
+/**
+ * Returns the content of the file `info/alternates`, which lists further folders of objects; empty if the file is
+ * missing or must not be read.
+ */
 async function readAlternates(folder: string, scope: FileScope): Promise<string> {
   const path = await real(join(folder, 'info/alternates'));
   const opened =
@@ -101,7 +110,7 @@ async function readAlternates(folder: string, scope: FileScope): Promise<string>
   }
 }
 
-/** The output of git without the last line end. Throws `DIFF_UNAVAILABLE` if there is none. */
+/** The output of git without the last line end. Throws `DIFF_UNAVAILABLE` if git has no output. */
 function outputText(answer: GitAnswer): string {
   switch (answer.kind) {
     case 'done':

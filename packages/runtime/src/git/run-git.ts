@@ -27,9 +27,9 @@ export interface GitOptions {
 }
 
 /**
- * Runs git, and calls `take` with each zero-terminated part of its output, until `take` returns false; the last part
- * may lack its zero byte. Resolves to true if all output was read; false if git was ended early, by `take`, the
- * signal or the output's length; undefined if git failed.
+ * Runs git, and calls `take` with each zero-terminated part of git's output, until `take` returns false; the last part
+ * may lack its zero byte. Resolves with true if all output was read; with false if `take`, the signal or the output's
+ * length ended git early; with undefined if git failed.
  */
 export async function gitParts(
   folder: string,
@@ -117,19 +117,22 @@ function spawnGit(
   env: NodeJS.ProcessEnv = {},
   input: string | Buffer = '',
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  // Git is not started in the folder, because PATH may contain ".", so that a program of the folder would run.
+  // Git is not started in the folder: PATH may contain ".", and a program in the folder would then run.
   const child = spawn('git', ['-C', folder, ...safe, ...args], {
     cwd: '/',
     env: { ...environment(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Git may end before it has read everything.
+  // Git may end before it has read all of its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return child;
 }
 
-/** Calls `take` with each part that a zero byte ends. Returns the rest, or undefined when no more parts are wanted. */
+/**
+ * Calls `take` with each part that a zero byte ends. Returns the remaining bytes, or undefined when no more parts are
+ * wanted.
+ */
 function eachPart(bytes: Buffer, take: (part: Buffer) => boolean): Buffer | undefined {
   let from = 0;
   for (let to = bytes.indexOf(0); to >= 0; to = bytes.indexOf(0, from)) {
@@ -152,7 +155,7 @@ export async function findIndex(folder: string, signal: AbortSignal): Promise<st
  * all files. Returns the time of the original index, in ms. Rejects if there is no index, or if it is too large.
  */
 export async function copyIndex(path: string, to: string, signal: AbortSignal): Promise<number> {
-  // Does not block on a pipe.
+  // With this flag, opening a pipe does not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let time: number;
   try {
@@ -167,7 +170,10 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
   return time;
 }
 
-/** Prevents git from running programs that the repository names for watching the work tree or as hooks. */
+/**
+ * Prevents git from running programs that the repository's settings name, such as hooks and programs that watch the
+ * work tree.
+ */
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
 /**

@@ -35,7 +35,7 @@ export async function readWorkFile(path: string, scope: WorkTreeScope): Promise<
   const full = join(top, path);
   if (!contains(top, full) || full === top) return 'hidden';
   const parent = await realpath(dirname(full)).catch(() => undefined);
-  // A link leads to another folder, so the file that git knows is gone.
+  // A link leads to another folder, so the file at this path in git no longer exists.
   if (parent !== dirname(full)) return mayBeShown(full, scope) ? 'gone' : 'hidden';
   if (!mayBeShown(full, scope)) return 'hidden';
   const found = await lstat(full).catch(() => undefined);

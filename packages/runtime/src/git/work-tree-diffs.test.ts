@@ -22,7 +22,7 @@ import { Roots } from '../roots.ts';
 import { diffBounds } from './compare.ts';
 import { WorkTreeDiffs } from './work-tree-diffs.ts';
 
-// Each test starts dozens of processes: on a busy machine that takes a while.
+// Each test starts dozens of processes, which takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let base: string;
@@ -145,21 +145,21 @@ describe('what differs', () => {
     });
   });
 
-  test('a file of which only the time was changed, or that is ignored, does not differ', async () => {
+  test('a file does not differ if only its time was changed, or if the file is ignored', async () => {
     await begin({ 'a.ts': 'a\n', '.gitignore': 'dist\n' });
     await write({ 'dist/a.js': 'built', 'a.ts': 'a\n' });
     await utimes(join(project, 'a.ts'), 1_000, 1_000);
     expect(await files()).toEqual([]);
   });
 
-  test('a change of the same size, in the second of the commit, is found', async () => {
+  test('a change that keeps the file’s size, in the same second as the commit, is found', async () => {
     await begin({ 'a.ts': 'aaa\n' });
     const { atime, mtime } = await lstat(join(project, 'a.ts'));
     const index = await lstat(join(project, '.git/index'));
     await write({ 'a.ts': 'bbb\n' });
     await utimes(join(project, 'a.ts'), atime, mtime);
     await utimes(join(project, '.git/index'), index.atime, mtime);
-    // Git also compares the inode's time, which may fall into another second.
+    // Git also compares the change time of the inode, which may be in another second.
     git('config', 'core.trustctime', 'false');
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-aaa', '+bbb'] });
   });
@@ -202,7 +202,7 @@ describe('what differs', () => {
     expect(shown).toEqual(['+<<<<<<< HEAD', ' main', '+=======', '+other', '+>>>>>>> other']);
   });
 
-  test('a renamed file that is also changed is one change; an unlike file is two', async () => {
+  test('a renamed file with further changes is shown as one change; a new file that is not similar to the deleted file is shown as a second change', async () => {
     const text = Array.from({ length: 20 }, (_, n) => `line ${n}\n`).join('');
     await begin({ 'a.ts': text, 'b.ts': 'something else\n' });
     await rm(join(project, 'a.ts'));
@@ -236,7 +236,7 @@ describe('what differs', () => {
     });
   });
 
-  test('an emptied file is shown with its removed lines, a new empty file without lines', async () => {
+  test('an emptied file is shown with its removed lines, and a new empty file is shown without lines', async () => {
     await begin({ 'a.ts': 'a\n' });
     await write({ 'a.ts': '', 'new.ts': '' });
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-a'], 'new.ts': ['untracked'] });
@@ -272,7 +272,7 @@ describe('line ends', () => {
 });
 
 describe('what is not shown', () => {
-  test('a binary file, a large one, and one that is stored by a filter', async () => {
+  test('the content of a binary file, of a large file, and of a file that a filter stores is not shown', async () => {
     await begin({ 'a.png': Buffer.from([1, 0, 2]), 'big.ts': 'x\n', 'f.psd': 'pointer\n' });
     await write({ 'a.png': Buffer.from([1, 0, 3]), 'big.ts': 'y\n'.repeat(600_000) });
     await write({ '.git/info/attributes': '*.psd filter=lfs\n', 'f.psd': 'the whole content\n' });
@@ -283,7 +283,7 @@ describe('what is not shown', () => {
     });
   });
 
-  test('a file with a filter that git considers unchanged is not listed', async () => {
+  test('a file with a filter is not listed if git considers the file unchanged', async () => {
     git('init', '-q', '-b', 'main');
     git('config', 'filter.x.clean', 'tr a-z A-Z');
     await write({ '.gitattributes': '*.up filter=x\n', 'a.up': 'aaa\n' });
@@ -294,13 +294,13 @@ describe('what is not shown', () => {
     expect(await lines()).toEqual({});
   });
 
-  test('text that is not UTF-8 is shown, and each change in it', async () => {
+  test('text that is not UTF-8 is shown, and each change in the text is shown', async () => {
     await begin({ 'a.txt': Buffer.from('caf\xE9\n', 'latin1') });
     await write({ 'a.txt': Buffer.from('caf\xE8\n', 'latin1') });
     expect(await lines()).toEqual({ 'a.txt': ['modified', '-café', '+cafè'] });
   });
 
-  test('names that are hard to write are listed as they are', async () => {
+  test('names with special characters are listed unchanged', async () => {
     const names = ['a b', '"it\'s"', 'line\nbreak', 'größe/説明', '-rf', ':x', String.raw`b\s`];
     await begin();
     await write(Object.fromEntries(names.map((name) => [name, 'x\n'])));
@@ -318,7 +318,7 @@ describe('what is not shown', () => {
     expect(await lines()).toEqual({ 'caf\uFFFD': ['untracked', 'name'] });
   });
 
-  test('a pipe in the place of a file is not waited for', async () => {
+  test('if a pipe is in the place of a file, the comparison does not wait for the pipe', async () => {
     await begin();
     await rm(join(project, 'a.ts'));
     execFileSync('mkfifo', [join(project, 'a.ts')]);
@@ -338,7 +338,7 @@ describe('what is not shown', () => {
 });
 
 describe('bounds', () => {
-  test('files beyond the listed ones are counted; tracked files are listed first', async () => {
+  test('files beyond the limit of listed files are only counted, and tracked files are listed first', async () => {
     await begin(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`t${n}`, 'x\n'])));
     for (let n = 0; n < 30; n++) await write({ [`t${n}`]: 'changed\n', [`a${n}`]: 'new\n' });
     const few = new WorkTreeDiffs(await Roots.open([base]), { ...diffBounds, files: 16 });
@@ -436,7 +436,7 @@ describe('repositories of each shape', () => {
     });
   });
 
-  test('a file that a sparse checkout leaves out does not differ, unless a change of it is staged', async () => {
+  test('a file that a sparse checkout leaves out does not differ, unless a change of the file is staged', async () => {
     await begin({ 'a.ts': 'a\n', 'out/b.ts': 'b\n', 'out/c.ts': 'c\n' });
     await write({ 'out/c.ts': 'cc\n' });
     git('add', '-A');
@@ -456,7 +456,7 @@ describe('repositories of each shape', () => {
     expect(await lines()).toEqual({ 'a.ts': ['modified', '-a', '+aa'] });
   });
 
-  test('a repository whose objects are named by SHA-256 is compared', async () => {
+  test('a repository whose object ids are SHA-256 hashes is compared', async () => {
     git('init', '-q', '-b', 'main', '--object-format=sha256');
     await write({ 'a.ts': 'a\n' });
     expect(await lines()).toEqual({ 'a.ts': ['untracked', '+a'] });
@@ -476,7 +476,7 @@ describe('repositories of each shape', () => {
     expect(await lines()).toEqual({ 'a.ts': ['modified', 'missing'] });
   });
 
-  test('nothing is fetched for a clone that lacks a part', async () => {
+  test('nothing is fetched for a clone that lacks some objects', async () => {
     const ran = join(base, 'ran');
     await begin();
     const id = git('rev-parse', 'HEAD:a.ts').toString().trim();
@@ -560,7 +560,7 @@ describe('refusals', () => {
     });
   });
 
-  test('SAFE: a project that points to a repository outside the roots shows nothing of it', async () => {
+  test('SAFE: for a project that points to a repository outside the roots, nothing of the repository is shown', async () => {
     const secret = join(base, 'secret');
     await mkdir(secret);
     gitIn(secret, 'init', '-q');
@@ -594,7 +594,7 @@ describe('refusals', () => {
 });
 
 describe('SAFE: nothing outside is shown', () => {
-  test('no link of the work tree is followed, and no hard link to Liminal’s own folder', async () => {
+  test('no link in the work tree is followed, and no hard link to a file in Liminal’s own folder is shown', async () => {
     await write({ token: 'SECRET' }, join(base, 'code/.liminal'));
     await write({ 'x/secret.ts': 'SECRET' }, base);
     await begin({ 'sub/secret.ts': 's\n', 'hard.ts': 'h\n', 'link.ts': 'l\n' });
@@ -614,7 +614,7 @@ describe('SAFE: nothing outside is shown', () => {
     });
   });
 
-  test('Liminal’s own folder in a work tree is not named', async () => {
+  test('the name of Liminal’s own folder in a work tree is not shown', async () => {
     gitIn(join(base, 'code'), 'init', '-q');
     await write({ 'data/token': 'SECRET' }, join(base, 'code/.liminal'));
     await write({ 'a.ts': 'a\n' });
@@ -665,7 +665,7 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
     expect(await snapshot()).toEqual(before);
   });
 
-  test('every such setting together, with aliases, pagers and a locked index', async () => {
+  test('no program starts if all such settings are combined with aliases, pagers and a locked index', async () => {
     const settings = {
       'core.fsmonitor': './prog',
       'core.hooksPath': '.hooks',
@@ -713,7 +713,7 @@ describe('SAFE: no program starts that the repository names, and nothing is writ
     );
     expect(existsSync(marker)).toBe(false);
     expect(await snapshot()).toEqual(before);
-    // Git itself does run the repository's programs, so this test can fail.
+    // Git itself runs the repository's programs; this shows that the test can fail.
     await rm(join(project, '.git/index.lock'));
     expect(existsSync(marker)).toBe(false);
     shell('git diff >/dev/null 2>&1 || true');

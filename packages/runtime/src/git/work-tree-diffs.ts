@@ -8,9 +8,9 @@ import { openRepository } from './repository.ts';
 
 /** The time limit of a whole comparison, in ms. */
 const timeMax = 20_000;
-/** Comparisons at the same time: each has up to 32 MiB of content in memory. */
+/** The most comparisons at the same time: each has up to 32 MiB of content in memory. */
 const atOnce = 2;
-/** The time after which an unused thread ends, in ms. */
+/** The time after which an unused thread is ended, in ms. */
 const idleMs = 60_000;
 
 /**

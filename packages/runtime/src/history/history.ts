@@ -37,17 +37,17 @@ const tailTurnsMax = 50;
 export type ResumedHistory = Omit<HistoryMessage, 'type' | 'sessionId'>;
 type StoredPosition = Pick<StoredItem, 'runId' | 'index'>;
 
-/** Runs from the store; runs from a page have only the items on that page. */
+/** Runs from the store. Runs from a page contain only the items on that page. */
 interface StoredRuns {
   runs: readonly Response[];
   page?: ItemPage;
-  /** The places of the first run's calls and answers that come from before the page. */
+  /** The positions of those calls and answers of the first run that come before the page in the run. */
   earlier?: RunPage['earlier'];
-  /** Whether the store has more of the first run. */
+  /** Whether the store has further items of the first run. */
   isCut?: boolean;
 }
 
-/** Stored runs, and the stored heads of the open runs that are earlier than these runs. */
+/** Stored runs, preceded by the stored heads of those open runs that are earlier. */
 interface ReadRuns extends StoredRuns {
   runsBefore: readonly ResponseHead[];
 }
@@ -58,14 +58,14 @@ export interface PageOptions {
 }
 
 export interface LiveRuns {
-  /** Runs whose final state the store may lack, oldest first; the store may have older states of them. */
+  /** Runs whose final state the store may lack, oldest first. The store may have older states of these runs. */
   readonly openRuns: Response[];
   /** Counts the runs that have moved from `openRuns` to the store. */
   readonly version: number;
 }
 
 type Take = (resumed: ResumedHistory) => void;
-/** Waits until the open runs have reached a place; returns whether they have. */
+/** Waits until the open runs have reached a position. Resolves with whether the open runs have reached it. */
 type Reach = (place: Position) => Promise<boolean>;
 
 interface ResumingSubscriber {
@@ -79,8 +79,8 @@ interface HistoryOptions {
   /** A function, because the live runs are created after the history. */
   live: () => LiveRuns;
   /**
-   * Set if other servers write the runs: waits, for a limited time, until the open runs have reached a place that a
-   * subscriber has seen; returns false if they have not reached it.
+   * Set if other servers write the runs. Waits, for a limited time, until the open runs have reached a position that a
+   * subscriber has seen; resolves with false if the open runs have not reached it.
    */
   reach?: Reach;
   /** The current time, ISO 8601 UTC. */
@@ -112,7 +112,10 @@ export class HistoryReader {
     );
   }
 
-  /** A page of the runs in memory; if the runs in memory have no items before the place, a page from the store. */
+  /**
+   * Returns a page of the runs in memory. If the runs in memory have no items before the position, returns a page from
+   * the store.
+   */
   async #pageBefore(open: readonly Response[], wanted: number): Promise<HistoryPage> {
     const [first] = open;
     const start = first && { runId: first.id, seq: 0 };
@@ -127,7 +130,7 @@ export class HistoryReader {
     return this.#render(older);
   }
 
-  /** The newest page; the runs in memory alone may be larger than a page. */
+  /** Returns the newest page. The runs in memory alone may be larger than a page. */
   #renderNewest(
     all: readonly Response[],
     wanted: number,
@@ -143,9 +146,9 @@ export class HistoryReader {
   }
 
   /**
-   * Loads what a subscriber lacks, when its turn comes: the turns from its cursor on, or a snapshot. `take` is
-   * called synchronously with the newest state, so its argument lacks only events that are logged later. For a
-   * subscriber that has left, nothing is read.
+   * Loads what a subscriber lacks: the turns from the subscriber's cursor on, or a snapshot. Waits until the subscriber
+   * may load, because only a few load at the same time. `take` is called synchronously with the newest state, so its
+   * argument lacks only events that are logged later. If the subscriber has left, reads nothing.
    */
   async resume(
     cursor: () => string | undefined,
@@ -165,7 +168,7 @@ export class HistoryReader {
     await yieldToEventLoop();
     const from = cursor === undefined ? undefined : decodeCursor(cursor);
     if (from && (await this.#tail(from, take, reach))) return;
-    // Another server may have shown the subscriber more than this server knows.
+    // Another server may have shown the subscriber events that this server has not read yet.
     const isReached = from && (await reach(from));
     if (isReached && (await this.#tail(from, take, reach))) return;
     await this.#readConsistently(
@@ -182,7 +185,7 @@ export class HistoryReader {
     return reach !== undefined && this.#loads.pause(async () => reach(place));
   }
 
-  /** Passes the tail to `take` if there is one and it is short enough; otherwise returns false. */
+  /** If there is a tail, and it is short enough, passes it to `take`; otherwise returns false. */
   async #tail(from: Position, take: Take, reach: Reach): Promise<boolean> {
     return this.#readConsistently(
       () => this.#readFrom(from.runId),
@@ -205,10 +208,10 @@ export class HistoryReader {
   }
 
   /**
-   * Reads, and calls `use` immediately after, so that the open runs match the stored runs. Reads again if a run moved
-   * from the open runs to the store during the read, because the read might then lack that run. If `reach` is given,
-   * the subscriber continues with the open runs: waits first until the open runs have the ends that the store has;
-   * the earlier read is not kept in memory during the wait.
+   * Reads, and calls `use` immediately after the read, so that the open runs match the stored runs. Reads again if a
+   * run moved from the open runs to the store during the read, because the read might then lack that run. If `reach` is
+   * given, the subscriber will continue with the open runs; therefore this method first waits until the open runs have
+   * the ends that the store has. During the wait, the earlier result is not kept in memory.
    */
   async #readConsistently<T>(
     read: () => Promise<StoredRuns>,
@@ -268,7 +271,7 @@ export class HistoryReader {
     return this.#options.live();
   }
 
-  /** The runs, each in its newest known state. */
+  /** Returns the runs, each in its newest known state. */
   #withNewestStates(read: ReadRuns): Response[] {
     const open = this.#live.openRuns;
     return this.#withOpen(
@@ -303,7 +306,7 @@ export class HistoryReader {
     };
   }
 
-  /** Reads a page, and the calls and answers beyond its edges that belong to its items. */
+  /** Reads a page, and the calls and answers outside the page that belong to the page's items. */
   async #readPage(before: StoredPosition | undefined, limit: number): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
     const wanted = { ...(before && { before }), limit, size: pageBytes };
@@ -318,7 +321,7 @@ export class HistoryReader {
     });
     const cut = new Map((await Promise.all(ends)).filter((end) => end !== undefined));
     const size = [...cut.values()].reduce((sum, end) => sum + end.size, 0);
-    // Read a smaller page: fewer items have fewer calls and answers beyond the edges.
+    // Read a smaller page: fewer items have fewer calls and answers outside the page.
     if (size > pageBytes && items.length > 1) {
       return this.#readPage(before, Math.ceil(items.length / 2));
     }
@@ -379,12 +382,12 @@ export class HistoryReader {
 
 const roomFor = (items: number): PageRoom => ({ items, size: pageBytes });
 
-/** Marks that there are items before the page. */
+/** Marks the page to show that there are items before it. */
 function withMore(page: HistoryPage, before: Position): HistoryPage {
   return { ...page, hasMore: true, before: encodeCursor(before) };
 }
 
-/** Whether the store has the end of the run, and the open run has not reached that end. */
+/** Whether the store has the run's end, but the open run has not reached its end. */
 function isPast(stored: ResponseHead, open: Response): boolean {
   const hasEnd = stored.id === open.id && stored.status !== 'in_progress';
   return hasEnd && stored.lastSeq > open.lastSeq;

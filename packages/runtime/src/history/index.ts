@@ -1,6 +1,7 @@
 /**
- * The stored conversation: its pages, the tail that a subscriber has missed, and ending a run that has lost its writer.
- * In: the log, the store, open runs. Out: pages, tails, ended runs. Writes no live turn.
+ * The stored conversation: its pages, the tail of turns that a subscriber has missed, and the end of a run that has
+ * lost its writer. In: the log, the store, open runs. Out: pages, tails, ended runs. Code in this folder writes no live
+ * turn.
  */
 export { hasBegun, findSteeredTurn } from './has-begun.ts';
 export { HistoryReader } from './history.ts';

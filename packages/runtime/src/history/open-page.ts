@@ -11,14 +11,15 @@ export interface PageRoom {
 export interface OpenPage {
   /** Oldest first; the first run may lack its beginning. */
   runs: Response[];
-  /** The place of the first item on the page, if earlier items were left out. */
+  /** The position of the first item on the page; set if earlier items were left out. */
   before?: Position;
   earlier?: RunPage['earlier'];
 }
 
 /**
- * The newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory: the last of
- * `runs` may have only its first items. Runs from the store (not in `inMemory`) are always taken completely.
+ * Returns the newest items of runs, oldest first, that fit on one page. `inMemory` are the complete runs in memory; the
+ * last of `runs` may contain only its first items. Runs from the store (those not in `inMemory`) are always included
+ * completely.
  */
 export function newestPage(
   runs: readonly Response[],
@@ -55,8 +56,8 @@ export function newestPage(
 }
 
 /**
- * Returns the runs in memory up to a position, with the items before the position, oldest first; empty if the
- * position's run is not in memory.
+ * Returns the runs in memory up to a position, oldest first, with only the items before the position. Returns no runs
+ * if the position's run is not in memory.
  */
 export function runsBefore(runs: readonly Response[], { runId, seq }: Position): Response[] {
   const at = runs.findIndex(({ id }) => id === runId);

@@ -1,6 +1,6 @@
 /**
- * A page of a run's items, together with the calls and answers beyond its edges that belong to them: a call, its answer
- * and the items that the call has begun may be far apart.
+ * Builds a page of a run's items, together with the calls and answers outside the page that belong to these items. A
+ * call, its answer and the items that the call has begun may be far apart.
  */
 import {
   callKeyOf,
@@ -27,23 +27,27 @@ export interface PageEdges {
 }
 
 export interface RunPage {
-  /** The items of the run that the page shows, in order. */
+  /** The items of the run that the page shows, in order; includes calls and answers from outside the page. */
   items: OutputItem[];
-  /** The places of the `items` that come from before the page, in order. */
+  /** The positions of those `items` that come before the page in the run, in order. */
   earlier: { itemId: string; index: number }[];
-  /** The approximate number of characters of JSON of the calls and answers that were added from beyond the edges. */
+  /** The approximate number of characters of JSON of the calls and answers that were added from outside the page. */
   size: number;
 }
 
-/** The keys of calls for which items beyond each edge may belong to the page. */
+/**
+ * The keys of calls to look up before the page (`before`) and after the page (`from`): items there may belong to the
+ * page.
+ */
 export interface OutsideCallKeys {
   before: Set<string>;
   from: Set<string>;
 }
 
 /**
- * The keys to look up beyond the page's edges, for all items known so far: those of the page, and those already found
- * beyond its edges. A found call may belong to another call, so the caller looks up keys until no new keys appear.
+ * Returns the keys to look up outside the page, for all items known so far: the items of the page, and the items
+ * already found outside the page. A found call may belong to another call, so the caller looks up keys until no new
+ * keys appear.
  */
 export function keysBeyond(known: readonly PlacedItem[], { from, to }: PageEdges): OutsideCallKeys {
   const beyond: OutsideCallKeys = { before: new Set(), from: new Set() };
@@ -69,7 +73,8 @@ export function keysBeyond(known: readonly PlacedItem[], { from, to }: PageEdges
 }
 
 /**
- * Builds the page of a run. `known` are the run's items in order: all items of the page, and all that belong to them.
+ * Builds the page of a run. `known` are the run's items in order: all items of the page, and all items that belong to
+ * them.
  */
 export function pageOfRun(
   run: Pick<Response, 'status' | 'error'>,

@@ -20,7 +20,7 @@ test.each([
   ['some from its middle during the read', [0, 1, 2, 5, 6]],
   ['all', []],
 ])(
-  'INV-6 a run is complete even if the log has dropped %s: the store has them',
+  'INV-6 a run is complete even if the log has dropped %s, because the store has these events',
   async (_, left) => {
     const { log, store } = openMemoryStorage();
     const read: EventLog['read'] = async () => run.filter(({ seq }) => left.includes(seq));

@@ -5,7 +5,7 @@ import type { Meter } from '../meter.ts';
 
 /** The other servers that show a run. */
 export interface RunEndNotifier {
-  /** Notifies the other servers that history has the run's end; the log will not report this end. */
+  /** Notifies the other servers that history has the run's end. The other servers do not get this end from the log. */
   notifyEndInHistory(run: { runId: string; sessionId: string }): Promise<void>;
   /**
    * Whether this server must count the end of a run. Several servers may end the same run: only the first call returns
@@ -25,8 +25,8 @@ export interface Storage {
 }
 
 /**
- * A run so far, from the log. If the log has dropped events, even during the read, the run is read from its stored
- * state on: dropped events were stored before.
+ * Returns a run's current state, from the log. If the log has dropped events, even during the read, continues from the
+ * run's stored state: dropped events were stored before.
  */
 export async function readRun({ log, store }: Storage, runId: string): Promise<ResponseState> {
   const logged = await log.read(runId);

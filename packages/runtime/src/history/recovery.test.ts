@@ -10,11 +10,11 @@ const run = runOf([{ type: 'response_start', modelId: 'model-1', providerId: 'sc
 const [{ sessionId, runId }] = run as [StreamEvent];
 const now = () => '2026-01-01T00:00:00.000Z';
 
-test('a server that is suspended while it takes a session over does not change the next owner’s run', async () => {
+test('if a server is suspended while it takes a session over, it does not change the next owner’s run', async () => {
   const { log, store } = openMemoryStorage();
   const unsettled: EventLog['unsettled'] = async () => {
     const before = await log.unsettled();
-    // The server is suspended here, and loses its lease.
+    // At this point the server is suspended, and loses its lease.
     await log.append(runId, run);
     const response = toResponse(run.reduce(foldResponse, emptyResponse()));
     if (response) await store.saveResponse(response);

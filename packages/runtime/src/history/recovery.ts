@@ -39,8 +39,8 @@ const broken: ErrorObject = {
 };
 
 /**
- * Ends what an earlier server left open: runs, and messages that were being sent. Resolves with the sessions whose turn
- * was cut off while it waited for a user.
+ * Ends the runs that an earlier server left open, and corrects the queues of their sessions. Resolves with the sessions
+ * whose turn was cut off while the turn waited for a user.
  */
 export async function recover(storage: Storage, now: () => string): Promise<string[]> {
   const runs = await storage.log.unsettled();
@@ -61,8 +61,8 @@ export async function recover(storage: Storage, now: () => string): Promise<stri
 }
 
 /**
- * Recovers one session whose owner is lost; settling its runs is left to the projector. Call it while holding the
- * session's lease, whose fencing token is `fence`.
+ * Recovers one session whose owner is lost; the projector settles the session's runs. Call this function while holding
+ * the session's lease; `fence` is the fencing token of that lease.
  */
 export async function recoverSession(
   storage: Storage,
@@ -70,8 +70,8 @@ export async function recoverSession(
   fence: number,
   now: () => string,
 ): Promise<void> {
-  // Take the session first: its record then has everything that the lost owner stored, and rejects further writes of
-  // that owner.
+  // Take the session first: its record then contains everything that the lost owner stored, and the store rejects
+  // further writes of the lost owner.
   const record = await storage.store.takeSession(sessionId, fence);
   const shown = await shownAsOpen(storage, sessionId);
   const all = await storage.log.unsettled();
@@ -82,7 +82,7 @@ export async function recoverSession(
     await saveSoFar(storage, run.runId);
   }
   for (const runId of shown) {
-    // The log has lost all or a part of this run; or the run has just ended in history.
+    // Either the log has lost all or a part of this run, or the run has just ended in history.
     if (runs.some((run) => run.runId === runId) || (await hasEndInHistory(storage, runId)))
       continue;
     await endInHistory(storage, await readRun(storage, runId), now);
@@ -92,7 +92,8 @@ export async function recoverSession(
 
 /**
  * The newest runs that history shows as running. Call this function before reading the log. Then a run that the next
- * owner begins in between is in neither result; and if the log lacks a run of this result, the log has lost that run.
+ * owner begins in between is neither in this result nor in the log's; and a run that is in this result but not in the
+ * log has been lost by the log.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
@@ -136,7 +137,8 @@ async function repairSession(
   const queue = await undelivered([...unknown, ...record.queue], storage, runs);
   const awaits = asked.some(Boolean);
   const failed = record.failed || lost;
-  // A turn that waited for a user will resume, and a turn that a user stopped had ended: neither counts as interrupted.
+  // A turn that waited for a user will resume, and a turn that a user stopped has ended as the user wanted: neither
+  // turn counts as interrupted.
   const isInterrupted = lost && !awaits && record.queuePaused !== true;
   const usage = await usageAfter(storage, record, runs);
   const repaired = {
@@ -165,7 +167,7 @@ async function usageAfter(
   return usage;
 }
 
-/** Whether a run that was cut off waited for a user, who had not stopped it. */
+/** Whether a run was waiting for a user when it was cut off, and no user had stopped the run. */
 async function wasWaitingForUser(
   storage: Storage,
   { runId, sessionId }: LoggedRun,
@@ -194,9 +196,7 @@ async function leftoverMessages({ log }: Storage, runId: string): Promise<Queued
   });
 }
 
-/**
- * The messages that still wait. The queued messages that have not reached their agent.
- */
+/** The queued messages that have not reached their agent. */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
@@ -233,7 +233,7 @@ async function endRun(
   let tried: number | undefined;
   for (let open = !run.ended; open;) {
     const state = await readRun(storage, run.runId);
-    // No other server adds to the run, and still the append was rejected: the log has lost events that history has.
+    // No other server adds to the run, and the log still rejected the append: the log has lost events that history has.
     if (state.lastSeq === tried) return endInHistory(storage, state, now);
     tried = state.lastSeq;
     try {
@@ -242,7 +242,8 @@ async function endRun(
       open = false;
       await count(storage, end.reduce(foldResponse, state));
     } catch (error) {
-      // Either the run's writer is alive, ended the run first and will stop soon, or another server ended the run.
+      // Either the run's writer is alive, has ended the run first and will stop soon; or another server has ended the
+      // run.
       if (errorCode(error) === 'RUN_ENDED') return;
       if (errorCode(error) !== 'SEQ_CONFLICT') throw error;
     }
@@ -290,8 +291,8 @@ export async function endInHistory(
 }
 
 /**
- * Counts a run that was ended here; if several servers end the run, only one of them counts it. Counts no cost:
- * agents report the session's cost only with a turn's regular end.
+ * Counts a run that was ended on this server. If several servers end the run, only one of them counts it. Counts no
+ * cost: agents report the session's cost only with a turn's regular end.
  */
 async function count({ meter, store, cluster }: Storage, ended: ResponseState): Promise<void> {
   const run = toResponse(ended);

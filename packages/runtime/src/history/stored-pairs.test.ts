@@ -32,7 +32,7 @@ const run = (id: string, prompt: string, answer: string, rest: Partial<Response>
   ...rest,
 });
 
-/** `before` more runs are in history before the known runs. */
+/** In history, `before` further runs precede the known runs. */
 const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0) => {
   const others = Array.from({ length: before }, (_, index) => ({ id: `older ${index}` }));
   return withKnownIds(turns, known, [...others, ...known]);
@@ -41,7 +41,7 @@ const pair = (turns: readonly StoredTurn[], known: readonly Known[], before = 0)
 const ids = (turns: readonly StoredTurn[]) =>
   turns.map(({ turnId, isLeft }) => (isLeft === true ? `left ${turnId}` : turnId));
 
-test('turns that history has get history’s ids, and later turns are new', () => {
+test('stored turns that history has get their ids from history, and later turns are new', () => {
   const turns = pair(stored(['Hi', 'Hello'], ['Go', 'Gone'], ['More', 'Done']), [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),
@@ -62,7 +62,7 @@ test('a turn is matched by its answer if its prompt is stored differently, and b
   expect(ids(turns)).toEqual(['r1', 'r2']);
 });
 
-test('if all turns are the same, the last ones are new', () => {
+test('if all turns are the same, the last turns are the new turns', () => {
   const same = ['continue', 'ok'] as [string, string];
   const known = ['r1', 'r2'].map((id) => run(id, ...same));
   expect(ids(pair(stored(same, same, same), known))).toEqual(['r1', 'r2', 'agent:3']);
@@ -88,7 +88,7 @@ test('an unmatched turn between two matched turns is left out', () => {
   expect(ids(pair(turns, known))).toEqual(['r1', 'r2']);
 });
 
-test('turns with an answer that the agent no longer has are marked as left; turns that were cut off are not', () => {
+test('turns in history with an answer that the agent no longer has are marked as left, but turns that were cut off are not', () => {
   const known = [
     run('r1', 'Hi', 'Hello'),
     run('r2', 'Go', 'Gone'),

@@ -3,7 +3,7 @@ import type { StoredTurn } from '@liminal/agents';
 import type { Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 
-/** Identifies a turn whose id is unknown. */
+/** The texts by which a turn with an unknown id is recognised. */
 interface TurnSignature {
   prompt: string;
   answer: string;
@@ -13,10 +13,10 @@ interface TurnSignature {
 type KnownTurn = Pick<Response, 'id' | 'outputItems' | 'status' | 'trigger'>;
 
 /**
- * Returns stored turns with the ids of the turns in history that they match by prompt and answer, in order; for agents
- * whose own ids are only numbers. `known` are the newest of `all` runs in history. An unmatched turn before a matched
- * turn is left out, because it may not be new. Turns of history that the agent no longer has, because the
- * conversation was forked, come last and have `isLeft`.
+ * Returns stored turns; each turn that matches a turn in history by prompt and answer, in order, gets the id of that
+ * turn. For agents whose own ids are only numbers. `known` are the newest of `all` runs in history. An unmatched turn
+ * before a matched turn is left out, because it may not be new. Turns in history that the agent no longer has, because
+ * the conversation was forked, come last and have `isLeft`.
  */
 export function withKnownIds(
   stored: readonly StoredTurn[],
@@ -54,7 +54,10 @@ interface Pair {
   known: number;
 }
 
-/** The best pairing of two lists, in order: as many pairs as possible; among equals, the first. */
+/**
+ * Returns the best pairing of two lists, in order: the pairing with the most pairs; if several have equally many pairs,
+ * the first.
+ */
 function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]): Pair[] {
   // The number of matches of the best pairing up to each place.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
@@ -85,8 +88,8 @@ function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]
 }
 
 /**
- * 2 if both prompt and answer are the same, 1 if only the prompt or only the answer is: agents store some prompts
- * differently.
+ * Returns 2 if both prompt and answer are the same, and 1 if only the prompt or only the answer is the same: agents
+ * store some prompts in a changed form.
  */
 function similarity(one: TurnSignature, other: TurnSignature): number {
   const prompts = one.prompt !== '' && one.prompt === other.prompt ? 1 : 0;

@@ -15,7 +15,7 @@ type ApprovalsContext = Pick<
 /** The agent and the conversation that the requests come from. */
 interface ApprovalSource {
   answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void>;
-  /** Whether the conversation contains the request: an earlier owner of the session may have shown it. */
+  /** Whether the conversation contains the request: an earlier owner of the session may have shown the request. */
   wasAsked(approvalId: string): Promise<boolean>;
 }
 
@@ -92,7 +92,7 @@ export class Approvals {
       await this.#source.answerApproval(approvalId, answer);
     } catch (error) {
       pending.answered = false;
-      // The agent has withdrawn the request a moment ago.
+      // The agent withdrew the request a moment ago.
       throw errorCode(error) === 'APPROVAL_NOT_FOUND'
         ? errors.APPROVAL_ALREADY_ANSWERED.answered()
         : error;

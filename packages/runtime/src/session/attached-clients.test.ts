@@ -37,7 +37,7 @@ test('the client that began the turn is asked first, then the client that attach
   expect(log.at(-1)).toBe('write asker');
 });
 
-test('a file that a client does not have is read from the next client, and otherwise from the disk', async () => {
+test('a file that a client does not have is read from the next client; if no client has the file, it is read from the disk', async () => {
   const log: string[] = [];
   const { files, leave } = attach(client('one', log, { text: 'mine' }), client('two', log));
   expect(await files.read('/a')).toBe('mine');
@@ -57,7 +57,7 @@ test('only clients of this session are asked, and only for features that they ha
   expect(log).toEqual([]);
 });
 
-test('if a client refuses a write, the agent gets that error; if a client does not answer, the write’s outcome is unknown', async () => {
+test('if a client refuses a write, the agent gets the client’s error; if a client does not answer, the outcome of the write is unknown', async () => {
   const failing = (error: Error) => ({
     text: '',
     writeText: async () => {

@@ -26,9 +26,10 @@ export class AttachedClients {
   }
 
   /**
-   * The files of a session's clients, for its agent: first from the client that began the running turn, then from the
-   * client that attached last. If a client does not answer a read, the next client is asked; a write is not repeated
-   * at another client. A client that cannot read files gets no writes: a write would lose its unsaved text.
+   * The files of a session's clients, for the session's agent. Asks first the client that began the running turn, then
+   * the client that attached last. If a client does not answer a read, the next client is asked; a write is not
+   * repeated at another client. A client that cannot read files gets no writes: the agent would not know the client's
+   * unsaved text, and a write would overwrite that text.
    */
   files(sessionId: string, turnId: () => string | undefined): ClientFiles {
     const inOrder = (): AttachedClient[] => {

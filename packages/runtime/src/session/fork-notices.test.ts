@@ -45,7 +45,7 @@ const words = (stored: StoredTurn[]): string[] =>
 const notice = (start: string, named: string): string =>
   `${start} taken back here in the terminal: not shown, and not known to the agent: ${named}`;
 
-test('the place where the conversation continues has a notice that names the turns that were taken back', () => {
+test('a notice where the conversation continues lists the turns that were taken back', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One'),
@@ -56,7 +56,7 @@ test('the place where the conversation continues has a notice that names the tur
   expect(words(stored)).toEqual(['One', notice('2 turns were', '“Two”, “Three”'), 'Four']);
 });
 
-test('if the last turn was taken back, the notice is at the end; if the first, at the start', () => {
+test('if the last turn was taken back, the notice is at the end of the conversation; if the first turn was taken back, the notice is at the start', () => {
   const left = { isLeft: true };
   const stored = [
     turn('a', 'One', left),
@@ -70,7 +70,7 @@ test('if the last turn was taken back, the notice is at the end; if the first, a
   ]);
 });
 
-test('if many turns were taken back, the first five are named', () => {
+test('if many turns were taken back, the notice lists the first five', () => {
   const many = Array.from({ length: 7 }, (_, place) =>
     turn(`${place}`, `P${place}`, { isLeft: true }),
   );

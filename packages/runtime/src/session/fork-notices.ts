@@ -11,7 +11,7 @@ export function forkNotice(
   stored: readonly StoredTurn[],
   known: readonly ResponseHead[],
 ): string | undefined {
-  // A second notice is not needed: the turn continues from a turn that already has a notice.
+  // A second notice is not needed: this turn continues from a turn that already has a notice.
   if (before.some(({ turnId }) => turnId === turn.after)) return undefined;
   if (turn.isLeft === true) return unknownBranchNotice;
   const left = new Set(stored.filter(({ isLeft }) => isLeft).map(({ turnId }) => turnId));
@@ -19,7 +19,10 @@ export function forkNotice(
   return known.slice(from + 1).some(({ id }) => left.has(id)) ? knownBranchNotice : undefined;
 }
 
-/** Suffix to the id of the turn from which the agent continues. */
+/**
+ * The suffix that marks the id of a run that only records the agent's position; the id's other part is the turn from
+ * which the agent continues.
+ */
 export const positionSuffix = ':place';
 /** How many characters of a prompt are quoted. */
 const promptMax = 60;
@@ -33,8 +36,8 @@ export function continuationNotice(prompt: string): string {
 }
 
 /**
- * Converts a conversation from an agent's own store to history. Turns that were taken back in the terminal are left
- * out; a notice names them where the conversation continues.
+ * Converts a conversation from an agent's own store to history. Leaves out turns that were taken back in the terminal;
+ * where the conversation continues, a notice lists these turns.
  */
 export function importConversation(sessionId: string, stored: readonly StoredTurn[]): Response[] {
   const kept = stored.filter(({ isLeft }) => isLeft !== true);
@@ -77,12 +80,12 @@ function takenBack(turns: readonly StoredTurn[]): string {
   return `${count} taken back here in the terminal: not shown, and not known to the agent${which}${more}`;
 }
 
-/** The most turns that a notice about taken-back turns names. */
+/** The most taken-back turns that a notice lists. */
 const mostNamed = 5;
 
 /**
- * The notice at the end of a fork that lacks later turns: the project folder is shared, so its files include the
- * changes of the later turns.
+ * The notice at the end of a fork that lacks later turns. The original and the fork share the project folder, so the
+ * folder's files include the changes of the later turns.
  */
 export function newerFilesNotice(title: string): string {
   return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;

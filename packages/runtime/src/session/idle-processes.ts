@@ -1,8 +1,8 @@
 import type { Session } from './session.ts';
 
 /**
- * Limits the agent processes of idle sessions: beyond the limit, the process that was idle longest ends. A process
- * costs hundreds of megabytes, and its session can start another.
+ * Limits the agent processes of idle sessions: beyond the limit, the process of the session that was idle longest ends.
+ * A process costs hundreds of megabytes; a session whose process has ended can start another process.
  */
 export class IdleProcesses {
   readonly #max: number;

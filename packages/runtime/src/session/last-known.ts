@@ -3,10 +3,14 @@ import type { BlobStore, SessionRecord } from '@liminal/storage';
 import { z } from 'zod';
 import type { SessionRecordHolder } from './session-record.ts';
 
-/** The most characters of setting values in a record: listing sessions reads whole records, so they must stay small. */
+/**
+ * The most characters of setting values in a record. Listing sessions reads whole records, so records must stay small.
+ */
 const valuesMax = 20_000;
 
-/** Settings and commands without the settings' current values: sessions with the same settings share one blob. */
+/**
+ * Settings and commands, without the current values of the settings: sessions with the same settings share one blob.
+ */
 const Offers = z.object({
   configOptions: z.array(ConfigOption),
   commands: z.array(AgentCommand),
@@ -26,7 +30,7 @@ export async function readLastKnown(
   if (known === undefined) return undefined;
   const { offers: hash, values = {}, usage } = known;
   const offers = hash === undefined ? undefined : await readOffers(blobs, hash);
-  // The use of a limit is unknown if its window has been reset since the report.
+  // If the limit's window has been reset since the report, the use of the limit is unknown.
   const limits = known.limits?.filter(
     ({ resetsAt }) => resetsAt === undefined || Date.parse(resetsAt) > now,
   );
@@ -62,7 +66,7 @@ interface LastKnownStoreContext {
 /** Stores the settings and commands that a session's agent reports, whenever they change. */
 export class LastKnownStore {
   readonly #context: LastKnownStoreContext;
-  /** The settings and commands stored last, as JSON, and the hash of their blob. */
+  /** The settings and commands that were stored last, as JSON, and the hash of their blob. */
   #stored: { json: string; hash: string } | undefined;
   /** The values that the agent reported last, by the setting's id. */
   #values: Record<string, string> = {};
@@ -124,8 +128,8 @@ export class LastKnownStore {
   }
 
   /**
-   * Returns the settings whose values changed since the last report, for example by Claude Code's `/effort`: forks
-   * copy these settings.
+   * Returns the settings whose values changed since the last report, for example because a user ran Claude Code's
+   * `/effort`. Forks copy these settings.
    */
   #changed(values: Record<string, string>): [id: string, value: string][] {
     return Object.entries(values).filter(([id, value]) => (this.#values[id] ?? value) !== value);

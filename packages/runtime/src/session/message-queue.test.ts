@@ -78,7 +78,7 @@ function warn(error: unknown): void {
   warnings.push(String(error));
 }
 
-test('a message is sent to the agent only once, even if the queue is sent at the same time', async () => {
+test('a message is sent to the agent only once, even if the queue is sent at the same time as the message', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.next();
   storing.resolve();
@@ -112,7 +112,7 @@ test('a message that could not be stored is not sent to the agent, and the next 
   await expect.poll(() => delivered).toEqual(['And?']);
 });
 
-test('a message that is sent twice is delivered once, and both callers get the result', async () => {
+test('a message that is sent twice is delivered once, and both calls resolve with the same result', async () => {
   const sending = [
     outbox.send({ message: 'Hello' }, 't1'),
     outbox.send({ message: 'Hello' }, 't1'),
@@ -154,7 +154,7 @@ test('a message whose turn cannot be stopped is still sent, and the failure is l
   await expect.poll(() => warnings).toEqual(['Error: It does not listen.']);
 });
 
-test('a stop of a message that could not be stored does not stop the next message', async () => {
+test('stopping a message that could not be stored does not stop the next message', async () => {
   const sending = outbox.send({ message: 'Hello' }, 't1');
   outbox.stopWhenSent();
   storing.reject(new StorageError('STORE_WRITE_FAILED', 'Not now.'));
@@ -163,7 +163,7 @@ test('a stop of a message that could not be stored does not stop the next messag
   expect([delivered, stops]).toEqual([['Again'], 0]);
 });
 
-test('SAFE: a message, or a change of a message, is rejected once the queued messages are too long together', async () => {
+test('SAFE: a new or changed message is rejected if all queued messages together would be too long', async () => {
   const large = 'x'.repeat(600 * 1024);
   storing.resolve();
   await outbox.send({ message: 'Hello' }, 't1');

@@ -33,13 +33,13 @@ import type { SessionTurns } from './session-turns.ts';
 
 interface MessageQueueOptions {
   /**
-   * Waits until the message is stored, then sends it to the agent, and resolves to true when the agent has it.
-   * Resolves to false if another turn had to begin first: the message must be delivered again after that turn.
+   * Waits until the message is stored, sends it to the agent, and resolves with true when the agent has it. Resolves
+   * with false if another turn had to begin first: the message must then be delivered again after that turn.
    */
   deliver: (message: UserMessage, turnId: string, stored: Promise<void>) => Promise<boolean>;
   /** Stops a turn that has just begun, because a user requested the stop while the turn's message was being sent. */
   stop: () => Promise<void>;
-  /** Called when a queued message could not be sent; it stays in the queue. */
+  /** Called when a queued message could not be sent; the message stays in the queue. */
   onTrouble: (error: unknown) => void;
 }
 
@@ -60,7 +60,7 @@ type QueueContext = Pick<
   'record' | 'settings' | 'iso' | 'changed' | 'warn' | 'serverEnds'
 >;
 
-/** A session's messages for its agent: each waits in the queue until no turn is running. */
+/** A session's messages for its agent: each message waits in the queue until no turn is running. */
 export class MessageQueue {
   readonly #context: QueueContext;
   readonly #agent: Pick<SessionAgent, 'isStopping'>;
@@ -69,7 +69,7 @@ export class MessageQueue {
   readonly #record: SessionRecordHolder;
   /** Whether a message is between the queue's head and the agent's `response_start`. */
   #sending = false;
-  /** The turn of the message that the agent got last: this message must not be sent to the agent again. */
+  /** The turn of the last message that the agent received: this message must not be sent to the agent again. */
   #delivered: string | undefined;
   #stopWhenSent = false;
   /** The ids of messages that are being steered into the running turn; these messages are not sent as turns. */
@@ -83,13 +83,13 @@ export class MessageQueue {
   readonly #leftOver = new Set<string>();
   /**
    * Messages of the last turn that were returned to the queue, because the turn was stopped before its agent had read
-   * them.
+   * these messages.
    */
   readonly #cameBack = new Set<string>();
   /** Sends in progress, by turn. */
   readonly #sends = new Map<string, Promise<SendResult>>();
   #again: NodeJS.Timeout | undefined;
-  /** Whether it was reported that the queue's head could not be sent and is being retried. */
+  /** Whether a warning was already logged that the queue's head could not be sent and is being retried. */
   #isReported = false;
   /** How many times in a row the queue's head could not be sent because another program had the session open. */
   #held = 0;
@@ -113,8 +113,8 @@ export class MessageQueue {
   }
 
   /**
-   * Resolves when the message has begun its turn or is queued; if sending fails, removes the message and rejects.
-   * Several calls for the same turn send the message once, and get the same result.
+   * Sends or queues a message. Resolves when the message has begun its turn or is queued. If sending fails, removes the
+   * message and rejects. Several calls for the same turn send the message once and have the same result.
    */
   async send(message: UserMessage, turnId: string): Promise<SendResult> {
     const sending = this.#sends.get(turnId) ?? this.#send(message, turnId);
@@ -160,7 +160,7 @@ export class MessageQueue {
     await this.#change(queue, turnId, remove(queue, turnId));
   }
 
-  /** Moves a message before another, or to the end. Throws `MESSAGE_NOT_QUEUED`. */
+  /** Moves a message before another message, or to the end of the queue. Throws `MESSAGE_NOT_QUEUED`. */
   async move(turnId: string, before?: string): Promise<void> {
     const { queue } = this.#record.value;
     assertWaiting(queue, turnId);
@@ -193,7 +193,7 @@ export class MessageQueue {
       this.next();
     }
     const { queue } = this.#record.value;
-    // The message may have become the next message, and may already be on its way to the agent.
+    // The message may have become the queue's head, and may already be on its way to the agent.
     const isWaiting = queue.some((one) => one.turnId === turnId && one.state === 'queued');
     if (isWaiting) await this.#reorder(move(queue, turnId, queue[0]?.turnId), this.#resumed);
     return { turnId, steered: false };
@@ -208,7 +208,7 @@ export class MessageQueue {
     this.#sendWaiting();
   }
 
-  /** The changes that resume the queue in the record, if it is paused. */
+  /** Returns the changes to the record that resume the queue, if the queue is paused. */
   get #resumed(): Partial<SessionRecord> {
     return this.#record.value.queuePaused === true ? { queuePaused: false, active: true } : {};
   }
@@ -224,8 +224,8 @@ export class MessageQueue {
   }
 
   /**
-   * Stops the turn of the message that is being sent, or of the question that comes before it, as soon as that turn
-   * begins.
+   * Stops the turn of the message that is being sent, as soon as the turn begins. If a question to users comes before
+   * the message, stops the turn of the question instead.
    */
   stopWhenSent(): void {
     this.#stopWhenSent = this.isSending;
@@ -237,8 +237,8 @@ export class MessageQueue {
   }
 
   /**
-   * Updates the queue when the agent's events show that a steered message was read or will get its own turn. Call it
-   * after the turn has processed the event.
+   * Updates the queue when the agent's events show that a steered message was read or will get its own turn. Call this
+   * method after the turn has processed the event.
    */
   onDraft({ turnId, payload }: EventDraft): void {
     if (payload.type === 'response_start') return this.#onTurnStart(turnId);
@@ -250,12 +250,15 @@ export class MessageQueue {
       this.#record.tryUpdate({
         queue: withFirst(this.#record.value.queue, { ...steered, state: 'sending' }),
       });
-      // A user stopped the turn, but its agent will begin a turn for this message: stop that turn too.
+      // A user stopped the turn, but the turn's agent will begin a further turn for this message: stop that turn too.
       if (this.#record.value.queuePaused === true) this.#stopWhenSent = true;
     }
   }
 
-  /** Returns a steered message to the queue, because its turn was stopped before the agent had read the message. */
+  /**
+   * Returns a steered message to the queue, because the message's turn was stopped before the agent had read the
+   * message.
+   */
   returnUnread({ id, content, blocks }: SteeredMessage, turnId: string): void {
     const messageId = id.slice(steeredItemId(turnId, '').length);
     const shown = { message: content, ...(blocks && { blocks }) };
@@ -280,7 +283,7 @@ export class MessageQueue {
     this.next();
   }
 
-  /** Sends the queue's head if nothing prevents that; if sending fails, the head stays queued. */
+  /** Sends the queue's head if the session can send now. If sending fails, the head stays queued. */
   next(): void {
     const { active, queue, queuePaused } = this.#record.value;
     if (this.#isClosed || this.#context.serverEnds() || queuePaused === true) return;
@@ -309,7 +312,7 @@ export class MessageQueue {
     this.#held = 0;
   }
 
-  /** Another program has the session open. Each retry starts the agent, so the delay doubles. */
+  /** Retries later, because another program has the session open. Each retry starts the agent, so the delay doubles. */
   #sendLater(): void {
     const wait = Math.min(heldMs * 2 ** this.#held, maxHeldMs);
     this.#held += 1;
@@ -354,7 +357,7 @@ export class MessageQueue {
     const now = this.#context.iso();
     const entry = { turnId, ...message, queuedAt: now, state };
     const all = enqueue(queue, entry, this.#context.settings.maxQueue);
-    // A user who sends a message after a stop wants an answer to this message first.
+    // A user who sends a message after a stop wants an answer to the new message first.
     const longer = isPaused ? move(all, turnId, queue[0]?.turnId) : all;
     const named = title === '' ? titleFromMessage(message) : title;
     const open = {
@@ -368,9 +371,9 @@ export class MessageQueue {
     await this.#record.change(change, (now) => ({ ...before, queue: remove(now.queue, turnId) }));
   }
 
-  /** Returns true if the agent has the message; false if the message waits in the queue. */
+  /** Sends a message. Resolves with true if the agent has the message; with false if the message waits in the queue. */
   async #sendNow(turnId: string, message: UserMessage): Promise<boolean> {
-    // Set before the message is stored: otherwise `next` could send the message a second time.
+    // Set this field before the message is stored: otherwise `next` could send the message a second time.
     this.#sending = true;
     const stored = this.#enqueue(turnId, message, 'sending');
     try {
@@ -391,7 +394,7 @@ export class MessageQueue {
     return false;
   }
 
-  /** Sends the queue's head; returns whether the agent has it. */
+  /** Sends the queue's head; resolves with whether the agent has it. */
   async #dispatch(stored?: Promise<void>): Promise<boolean> {
     const [entry] = this.#record.value.queue;
     if (!entry) {
@@ -421,7 +424,7 @@ export class MessageQueue {
     } finally {
       this.#doneSending();
     }
-    // The turn may have ended while the message was being stored: then the turn's end has sent no queued message.
+    // The turn may have ended while the message was being stored: then no queued message was sent at the turn's end.
     this.next();
     return isDelivered;
   }
@@ -436,7 +439,7 @@ export class MessageQueue {
     this.#doneSending();
   }
 
-  /** Stops the turn that has begun. If that fails, the turn continues: users see it, and can stop it again. */
+  /** Stops the turn that has begun. If that fails, the turn continues; users see the turn, and can stop it again. */
   async #stopTurn(): Promise<void> {
     try {
       await this.#options.stop();

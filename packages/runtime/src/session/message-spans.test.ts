@@ -21,7 +21,7 @@ function begun(samples = true) {
   return { spans, clock, messageSpans: new MessageSpans('s1', tracing, () => clock.now) };
 }
 
-test('the time before a turn becomes spans: the time in the queue, and the start of the agent', async () => {
+test('the time before a turn is recorded as spans: the time in the queue, and the start of the agent', async () => {
   const { spans, clock, messageSpans } = begun();
   clock.now = 1_500;
   messageSpans.recordHandover('t1');
@@ -41,7 +41,7 @@ test('the time before a turn becomes spans: the time in the queue, and the start
   ]);
 });
 
-test('an agent that was already running and an empty queue add no spans', async () => {
+test('if the agent was already running and the queue was empty, no spans are added', async () => {
   const { spans, clock, messageSpans } = begun();
   clock.now = 100;
   await messageSpans.timeAgentStart(async () => void (clock.now = 400));

@@ -8,7 +8,7 @@ import {
 } from '@liminal/protocol';
 import { newTrace, type Tracing } from '../tracing/index.ts';
 
-/** A message that leaves the queue within this time did not wait, in ms. */
+/** A message that leaves the queue within this time, in ms, counts as sent without waiting. */
 const noWaitMs = 5;
 
 interface Interval {
@@ -18,16 +18,16 @@ interface Interval {
 }
 
 /**
- * Spans of the time between a message and its turn: `session`, and within it `wait_in_queue` and `start_agent`. Used
- * only with tracing.
+ * Records spans of the time between a message and its turn: `session`, and within `session` the spans `wait_in_queue`
+ * and `start_agent`. Used only with tracing.
  */
 export class MessageSpans {
   readonly #sessionId: string;
   readonly #tracing: Tracing;
   readonly #now: () => number;
-  /** When messages left the queue for the agent, by turn. */
+  /** The times at which messages left the queue for the agent, by turn. */
   readonly #handedOverAt = new Map<string, number>();
-  /** The agent's last start. */
+  /** The time of the agent's last start. */
   #start: Interval | undefined;
 
   constructor(sessionId: string, tracing: Tracing, now: () => number) {
@@ -47,8 +47,8 @@ export class MessageSpans {
   }
 
   /**
-   * Records the spans that precede a message's turn, and returns the turn's trace context; the turn's parent is the
-   * span `session`. A message without a trace starts a new trace.
+   * Records the spans that precede a message's turn. Returns the turn's trace context, whose parent is the span
+   * `session`. A message without a trace starts a new trace.
    */
   recordTurnStart({ turnId, queuedAt, traceContext }: QueuedMessage): TraceContext {
     const request = readTraceparent(traceContext?.traceparent);
@@ -94,7 +94,7 @@ export class MessageSpans {
   }
 }
 
-/** The spans between a message and its turn. The agent's start may have begun before the message was sent. */
+/** The spans between a message and its turn. The agent may have begun to start before the message was sent. */
 function intervalsIn(
   outer: Interval,
   handedOverAt: number | undefined,

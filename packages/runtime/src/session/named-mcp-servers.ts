@@ -1,12 +1,13 @@
 import type { McpServer, McpServers, SessionNotice } from '@liminal/protocol';
 
 /**
- * The MCP servers that clients have added to a session. They are kept only in memory, because they may contain
- * secrets. Servers from several clients are merged; for the same name, the newest counts.
+ * The MCP servers that clients have added to a session. The servers are kept only in memory, because they may contain
+ * secrets. Servers from several clients are merged; if two servers have the same name, the newer server replaces the
+ * older.
  */
 export class NamedMcpServers {
   #servers: McpServers = {};
-  /** The servers that the agent was last started with. */
+  /** The servers with which the agent was last started. */
   #taken: McpServers = {};
 
   add(servers: McpServers): void {
@@ -24,7 +25,9 @@ export class NamedMcpServers {
     this.#servers = {};
   }
 
-  /** A notice that names the added servers that the running agent does not have; undefined if it has all of them. */
+  /**
+   * A notice that lists the added servers that the running agent does not have; undefined if the agent has all of them.
+   */
   get late(): SessionNotice | undefined {
     const late = Object.entries(this.#servers).filter(
       ([name, server]) => !isSame(server, this.#taken[name]),

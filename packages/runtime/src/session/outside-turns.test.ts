@@ -34,21 +34,21 @@ const run = (id: string, rest: Partial<ResponseHead> = {}): ResponseHead => ({
 
 const ids = (turns: readonly StoredTurn[]): string[] => turns.map(({ turnId }) => turnId);
 
-test('a turn that history lacks is from outside, however long the turns before it are', () => {
+test('a turn that history lacks counts as made outside, however long the turns before it are', () => {
   const turns = [stored('a'), stored('b', 'a'), stored('c', 'b')];
   expect(ids(outsideTurns(turns, [run('a', { lastSeq: 1 }), run('b', { lastSeq: 90 })]))).toEqual([
     'c',
   ]);
 });
 
-test('a turn from outside is returned again if it has grown', () => {
+test('a turn that was made outside is returned again if it has grown', () => {
   const turns = [stored('a'), stored('b', 'a', { length: 5 })];
   expect(ids(outsideTurns(turns, [run('a'), run('b', { madeElsewhere: true })]))).toEqual(['b']);
   const told = run('b', { madeElsewhere: true, lastSeq: 4 });
   expect(outsideTurns(turns, [run('a'), told])).toEqual([]);
 });
 
-test('a turn that the agent began by itself is from outside if the turn before it is from outside', () => {
+test('a turn that the agent began by itself counts as made outside if the turn before it was made outside', () => {
   const own = { trigger: 'agent' } as const;
   const turns = [
     stored('a'),
@@ -60,7 +60,7 @@ test('a turn that the agent began by itself is from outside if the turn before i
   expect(ids(outsideTurns(turns, [run('a')]))).toEqual(['b', 'b1']);
 });
 
-test('a turn taken back before Liminal’s first message is left out; a turn taken back after it is kept', () => {
+test('a turn that was taken back before Liminal’s first message is left out; a turn that was taken back after this message is kept', () => {
   const left = { isLeft: true };
   const turns = [stored('a'), stored('x', 'a', left), stored('b', 'a'), stored('y', 'b', left)];
   expect(ids(outsideTurns(turns, [run('a', { madeElsewhere: true }), run('b')]))).toEqual(['y']);
@@ -68,7 +68,7 @@ test('a turn taken back before Liminal’s first message is left out; a turn tak
   expect(outsideTurns(turns, adopted)).toEqual([]);
 });
 
-test('a turn taken back before a fork is left out of the fork; a turn taken back after the fork is kept', () => {
+test('a turn that was taken back before a fork is left out of the fork; a turn that was taken back after the fork is kept', () => {
   const left = { isLeft: true };
   const copied = { ...left, isCopied: true };
   const turns = [stored('a'), stored('x', 'a', copied), stored('b', 'a'), stored('y', 'b', left)];

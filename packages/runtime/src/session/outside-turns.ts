@@ -22,45 +22,46 @@ const compared = 30;
 const clocksMs = 2_000;
 
 /**
- * For how long, in ms, a mark of the store counts as Liminal's own after a change by Liminal: agents store their
- * changes late.
+ * After Liminal has changed a session, the store's `storedMark` may change for this long, in ms, without a change by
+ * another program: agents store changes late.
  */
 const initialOwnMs = 2_000;
 
 /**
- * How long a message waits until the agent's store is read again for outside turns, in ms: a busy machine starts the
- * reading program slowly.
+ * How long a message waits until the agent's store is read again for outside turns, in ms: on a busy machine, the
+ * program that reads the store starts slowly.
  */
 const readMs = 20_000;
 
 interface OutsideRuns {
   runs: Response[];
-  /** Whether all these runs are later than every run in history. */
+  /** Whether every run in `runs` is later than every run in history. */
   isAtEnd: boolean;
 }
 
 const nothing: OutsideRuns = { runs: [], isAtEnd: true };
 
 /**
- * Turns made outside Liminal in the same session, for example in a terminal. They are read from the agent's own store,
- * or reported by the agent as it starts, and appended to history. No agent is started only to read these turns.
+ * Imports turns that were made outside Liminal in the same session, for example in a terminal. These turns are read
+ * from the agent's own store, or are reported by the agent when it starts; then they are appended to history. No agent
+ * is started only to read these turns.
  */
 export class OutsideTurns {
   readonly #context: SessionContext;
   /**
-   * The session's agent: while it runs, it knows only its own turns; after a restart, it also knows the turns made
+   * The session's agent. A running agent knows only its own turns; after a restart, the agent also knows the turns made
    * outside.
    */
   readonly #agent: SessionAgent;
   /** Whether a turn is running, so that the agent's stored copy of that turn is incomplete. */
   readonly #isInTurn: () => boolean;
-  /** The store's mark when the store was last read. */
+  /** The store's `storedMark` when the store was last read. */
   #mark: string | undefined;
   /** When Liminal last changed the session in a way that its agent may store, in ms since the epoch. */
   #changedAt = 0;
   /**
-   * For how long after `#changedAt` a mark counts as Liminal's own, in ms. Doubled each time a later mark of the
-   * store brought no new turns.
+   * For how long after `#changedAt` a new `storedMark` is attributed to Liminal's own change, in ms. The time is
+   * doubled whenever a later mark brought no new turns.
    */
   #ownMs = initialOwnMs;
   /** Settles when the last lookup is done. */
@@ -73,8 +74,8 @@ export class OutsideTurns {
   }
 
   /**
-   * Imports turns that history lacks or has only in part; does one import at a time, and none while a turn runs.
-   * `reported` are the turns that an agent reported as it started; without `reported`, the store is read.
+   * Imports turns that history lacks or has only in part. Runs one import at a time, and none while a turn runs.
+   * `reported` are the turns that an agent reported when it started; without `reported`, the store is read.
    */
   async importNew(reported?: Promise<StoredTurn[]>): Promise<OutsideRuns> {
     return this.#next(async () => {
@@ -86,12 +87,12 @@ export class OutsideTurns {
     });
   }
 
-  /** Records that Liminal has changed something that the agent may store and that is not a turn. */
+  /** Records that Liminal has made a change that the agent may store and that is not a turn. */
   recordChange(): void {
     this.#changedAt = Date.now();
   }
 
-  /** Records the store's mark at the end of a turn. */
+  /** Records the store's `storedMark` at the end of a turn. */
   async note(): Promise<void> {
     this.recordChange();
     if (this.#context.driver.numbersStoredTurns !== true) return;
@@ -102,7 +103,7 @@ export class OutsideTurns {
     await noting.catch(() => undefined);
   }
 
-  /** Resolves when no lookup is running, and its results are stored. */
+  /** Resolves when no lookup is running, and the results of lookups are stored. */
   async settled(): Promise<void> {
     await this.#lastLookup;
     await this.#context.record.saved();
@@ -115,9 +116,9 @@ export class OutsideTurns {
   }
 
   /**
-   * Asks a running agent for its store's mark, and compares the mark with the last known mark. If the mark has
-   * changed by more than Liminal's own changes, another process reads the store: the running agent has work and
-   * permissions in its memory, and is stopped only if it lacks turns. If the store cannot be read, the agent
+   * Asks a running agent for its store's `storedMark`, and compares it with the last known mark. If the mark has
+   * changed by more than Liminal's own changes explain, a separate process reads the store: the running agent has work
+   * and permissions in its memory, and is stopped only if it lacks turns. If the store cannot be read, the agent
    * continues.
    */
   async #importIfChanged(): Promise<OutsideRuns> {
@@ -132,7 +133,8 @@ export class OutsideTurns {
       this.#storeMark(mark);
       return nothing;
     }
-    // `#ownMs` is restored if new turns are found: later marks then do not come from Liminal's changes.
+    // If new turns are found, `#ownMs` gets its old value back: the later mark then came from another program, not from
+    // Liminal.
     const ownMs = this.#ownMs;
     this.#ownMs *= 2;
     const stored = await Promise.race([
@@ -141,7 +143,7 @@ export class OutsideTurns {
     ]);
     if (stored === undefined) return nothing;
     const found = await this.#compare(stored);
-    // Reading a session may change its mark, so the mark is read again.
+    // Reading a session may change the session's mark, so the mark is read again.
     this.#storeMark(await this.#readMark());
     if (found.runs.length === 0) return nothing;
     this.#ownMs = ownMs;
@@ -149,7 +151,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether Liminal itself made the change at the time of this mark. */
+  /** Whether the change that this mark dates was made by Liminal itself. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }
@@ -163,7 +165,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** The turns that an agent has reported and that history lacks. */
+  /** Returns those reported turns of an agent that history lacks. */
   async #compare(stored: readonly StoredTurn[]): Promise<OutsideRuns> {
     const { store, record, blobKeeper } = this.#context;
     const { sessionId } = record.value;
@@ -198,8 +200,8 @@ export class OutsideTurns {
     let stored = await this.#read();
     let found = await this.#withoutKnown(outsideTurns(stored, known), known);
     if (found.length > 0 && agent.isInUse) {
-      // The running agent does not know the new turns, so it is stopped. When the agent ends, it stores its own place
-      // in the conversation; the agent's next process continues from that place.
+      // The running agent does not know the new turns, so it is stopped. When the agent ends, it stores its own
+      // position in the conversation; the agent's next process continues from that position.
       await agent.stop();
       mark = await this.#readMark();
       stored = await this.#read();
@@ -226,7 +228,7 @@ export class OutsideTurns {
     return (await driver.readStoredHistory?.(agentSessionId, projectDir)) ?? [];
   }
 
-  /** Converts turns to runs; the first run of each branch gets a notice that the conversation forks there. */
+  /** Converts turns to runs. The first run of each branch gets a notice that the conversation forks at this run. */
   async #withForks(
     sessionId: string,
     found: readonly StoredTurn[],
@@ -248,8 +250,8 @@ export class OutsideTurns {
   }
 
   /**
-   * A run that contains only a notice: the restarted agent continues from another place than users were shown. The
-   * run is made once, and only if no new turn shows that place.
+   * Returns a run that contains only a notice: the restarted agent continues from another position than users were
+   * shown. The run is made once, and only if no new turn shows that position.
    */
   async #positionNotice(
     stored: readonly StoredTurn[],
@@ -269,7 +271,7 @@ export class OutsideTurns {
     return [withNotice(run, continuationNotice(storedPrompt(position) ?? ''))];
   }
 
-  /** The newest turn that the agent knows, as far as the conversation's notices have reported. */
+  /** The newest turn that the agent knows, according to the notices in the conversation. */
   async #reportedPosition(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
@@ -288,7 +290,7 @@ export class OutsideTurns {
     return undefined;
   }
 
-  /** The notice that a run in history already has, so that it is kept. */
+  /** The notice that a run in history already has; the new version of the run keeps the notice. */
   async #noticeOf(runId: string): Promise<string | undefined> {
     const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
@@ -323,8 +325,8 @@ export class OutsideTurns {
 
 /**
  * The stored turns that were made outside Liminal and that history lacks, or has only in part. A turn that Liminal
- * began has the id of its message in the store. A turn that the agent began by itself has another id in the store
- * than in history; it counts as made outside if the turn before it does.
+ * began has the id of its message in the store. A turn that the agent began by itself has another id in the store than
+ * in history; such a turn counts as made outside if the turn before it was made outside.
  */
 export function outsideTurns(
   stored: readonly StoredTurn[],

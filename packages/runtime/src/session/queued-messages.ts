@@ -4,10 +4,16 @@ import { errors } from '../errors.ts';
 /** A user's message. `blocks` refer to uploaded bytes; `traceContext` is the parent of the message's own turn. */
 export type UserMessage = Pick<QueuedMessage, 'message' | 'blocks' | 'traceContext'>;
 
-/** Messages that wait for their turn, the next one first. Queue operations are pure: each returns a new queue. */
+/**
+ * Messages that wait for their turn, the next message first. Queue operations are pure: each operation returns a new
+ * queue.
+ */
 export type QueuedMessages = readonly QueuedMessage[];
 
-/** The most characters of all waiting messages: every subscriber gets them with each change of the session. */
+/**
+ * The most characters of all waiting messages together: every subscriber gets all waiting messages with each change of
+ * the session.
+ */
 const maxText = 1024 * 1024;
 
 /**
@@ -29,13 +35,18 @@ export function enqueue(queue: QueuedMessages, entry: QueuedMessage, max: number
   return longer;
 }
 
-/** Puts a message that is being sent before all others; a message that is already in the queue keeps its place. */
+/**
+ * Puts a message that is being sent before all other messages. A message that is already in the queue keeps its
+ * position.
+ */
 export function withFirst(queue: QueuedMessages, entry: QueuedMessage): QueuedMessage[] {
   if (queue.some(({ turnId }) => turnId === entry.turnId)) return [...queue];
   return move([...queue, entry], entry.turnId, queue[0]?.turnId);
 }
 
-/** Puts an unread message before the queued messages, but behind others that came back just before it. */
+/**
+ * Puts an unread message before the queued messages, but after other unread messages that were returned just before it.
+ */
 export function returnToQueue(
   queue: QueuedMessages,
   message: QueuedMessage,
@@ -83,7 +94,7 @@ export function inOrderOf(queue: QueuedMessages, earlier: QueuedMessages): Queue
   return queue.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Restores one message from an earlier queue; a message that is being sent stays as it is. */
+/** Restores one message from an earlier queue, unless the message is now being sent. */
 export function restore(
   queue: QueuedMessages,
   earlier: QueuedMessages,
@@ -103,7 +114,7 @@ export function assertWaiting(queue: QueuedMessages, turnId: string): void {
   getWaiting(queue, turnId);
 }
 
-/** Returns a queued message. Throws as `assertWaiting`. */
+/** Returns a queued message. Throws the errors of `assertWaiting`. */
 export function getWaiting(queue: QueuedMessages, turnId: string): QueuedMessage {
   const found = queue.find((entry) => entry.turnId === turnId && entry.state === 'queued');
   if (found) return found;

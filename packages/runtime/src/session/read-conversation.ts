@@ -3,8 +3,9 @@ import type { BlobStore, ResponseStore } from '@liminal/storage';
 import { loadBytes } from '../blobs/index.ts';
 
 /**
- * A session's ended runs, oldest first, with the bytes of their files; if a file is no longer stored, its name stands
- * in its place. Runs that were taken back, and the runs from `rewoundTo` on, have no items: only their cost counts.
+ * Returns a session's ended runs, oldest first, with the bytes of their files. For a file that is no longer stored, the
+ * run contains only the file's name. Runs that were taken back, and the runs from `rewoundTo` on, have no items: only
+ * their cost is needed.
  */
 export async function readConversation(
   { store, blobs }: { store: ResponseStore; blobs: BlobStore },

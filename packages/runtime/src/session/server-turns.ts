@@ -9,7 +9,7 @@ import {
 } from '@liminal/protocol';
 import { quoted } from './fork-notices.ts';
 
-/** How many files or tasks a notice names. */
+/** The most files or tasks that a notice lists. */
 const namedMax = 20;
 
 /** @param titles - The titles of the ended tasks, as users see them. */

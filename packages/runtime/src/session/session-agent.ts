@@ -37,13 +37,15 @@ import { readConversation } from './read-conversation.ts';
 import { projectGrants } from './project-grants.ts';
 import type { SessionContext } from './session-context.ts';
 
-/** How long an agent may be silent after a stop, if it has a message whose turn has not begun, in ms. */
+/** How long an agent may be silent after a stop, in ms, if it has received a message whose turn has not begun. */
 const stopLimitMs = 30_000;
 
 /** How many earlier ids of the agent's a session's record keeps. */
 const maxFormerIds = 100;
 
-/** Methods of an agent's session that need a running agent, and the ability that the agent's driver must have. */
+/**
+ * The methods of an agent's session that need a running agent, each with the ability that the agent's driver must have.
+ */
 const abilities = {
   rewindFiles: 'rewinds',
   rewindConversation: 'rewindsConversation',
@@ -59,7 +61,8 @@ interface SessionAgentOptions {
   onDraft: (draft: EventDraft) => void;
   onExit: (exit: SessionExit) => void;
   /**
-   * Called with the earlier turns that a starting agent reports; the message is sent to the agent when this resolves.
+   * Called with the earlier turns that a starting agent reports. The message is sent to the agent when the returned
+   * promise resolves.
    */
   onTurnsReported: (turns: Promise<StoredTurn[]>) => Promise<void>;
 }
@@ -81,19 +84,23 @@ export class SessionAgent {
   #limits: UsageLimit[] = [];
   #accepts: AcceptedContent | undefined;
   #canSteer: boolean | undefined;
-  /** Set while the agent is being stopped; a start waits for it. */
+  /** Set while the agent is being stopped; a new start waits for this promise. */
   #stopping: Promise<void> | undefined;
   /** How often the agent was stopped. */
   #stops = 0;
   /** How many starts are in progress. */
   #starts = 0;
   /**
-   * A sentence about the program that has the session open, from the agent's last start; undefined if there is none.
+   * A sentence about the program that has the session open, from the agent's last start; undefined if no other program
+   * has the session open.
    */
   #heldBy: string | undefined;
   /** Why the agent must not be started again. */
   #retired: RuntimeError | undefined;
-  /** True until an agent reports its settings, commands and limits: until then they are from the session's record. */
+  /**
+   * True until an agent reports its settings, commands and limits. Until then, these values come from the session's
+   * record.
+   */
   #isLastKnown: boolean;
   readonly #lastKnownStore: LastKnownStore;
   readonly #mcpServers = new NamedMcpServers();
@@ -153,7 +160,7 @@ export class SessionAgent {
     };
   }
 
-  /** A notice that a queued message waits because another program has the session open. */
+  /** A notice that a queued message waits, because another program has the session open. */
   get #inUse(): SessionNotice[] {
     if (this.#heldBy === undefined || this.#context.record.value.queue.length === 0) return [];
     const text = `${this.#heldBy} Your message is sent as soon as the session is free.`;
@@ -180,7 +187,7 @@ export class SessionAgent {
     };
   }
 
-  /** Adds MCP servers to this session; the agent gets them at its next start. */
+  /** Adds MCP servers to this session; the agent gets the servers at its next start. */
   addMcpServers(servers: McpServers): void {
     this.#mcpServers.add(servers);
     if (this.isAlive) this.#context.changed();
@@ -190,7 +197,7 @@ export class SessionAgent {
     this.#mcpServers.forget();
   }
 
-  /** Whether the agent runs, starts or stops. */
+  /** Whether the agent is running, starting or stopping. */
   get isInUse(): boolean {
     return this.isAlive || this.isStopping || this.#starts > 0;
   }
@@ -210,8 +217,8 @@ export class SessionAgent {
   }
 
   /**
-   * Throws `PROJECT_DIR_…` if a folder of the session is no longer allowed, even while the agent runs: the folder may
-   * have been replaced by a link, and the next message is about its files.
+   * Throws `PROJECT_DIR_…` if a folder of the session is no longer allowed. Checks this even while the agent runs: a
+   * link may have replaced the folder, and the next message is about the folder's files.
    */
   async admit(): Promise<void> {
     const { record, roots } = this.#context;
@@ -265,7 +272,7 @@ export class SessionAgent {
     }
   }
 
-  /** Opens the session at the agent, which does not know it yet. */
+  /** Opens the session at the agent; the agent does not know the session yet. */
   async create(): Promise<void> {
     await this.#context.held.open(this.#openOptions);
   }
@@ -311,16 +318,16 @@ export class SessionAgent {
     } catch (error) {
       const wasStopped = this.#stops !== stops;
       if (errorCode(error) !== 'PROCESS_CRASH' || this.isAlive || wasStopped) throw error;
-      // The agent ended before it had the message, for example because it had ignored a stop and was ended: start
-      // it again.
+      // The agent ended before it had received the message, for example because the agent had ignored a stop and was
+      // ended: start the agent again.
       await this.#startAfter();
       await deliver();
     }
   }
 
   /**
-   * Stops the message that is being sent. If the agent has taken the message and then stays silent, without beginning
-   * a turn, the agent is ended soon.
+   * Stops the message that is being sent. If the agent has received the message and then stays silent, without
+   * beginning a turn, the agent is ended soon.
    */
   stopSending(): void {
     if (this.#sendWatchdog === undefined) return;
@@ -331,7 +338,8 @@ export class SessionAgent {
   }
 
   /**
-   * Watches an agent that has taken a message: if the agent is silent for too long, and begins no turn, it is ended.
+   * Watches an agent that has received a message: if the agent is silent for too long, and begins no turn, the agent is
+   * ended.
    */
   #watchForTurn(idleLimitMs: number, end = () => this.#endSilentAgent()): Watchdog {
     return new Watchdog({
@@ -344,7 +352,7 @@ export class SessionAgent {
     });
   }
 
-  /** Ends the agent; the message is sent to its next process. */
+  /** Ends the agent; the message is sent to the agent's next process. */
   #endSilentAgent(): void {
     const { held, logger, cliType } = this.#context;
     logger.warn(
@@ -368,8 +376,8 @@ export class SessionAgent {
   }
 
   /**
-   * Throws `CONTENT_NOT_SUPPORTED` if the agent has declared that it does not accept such content. Called before the
-   * message is queued.
+   * Throws `CONTENT_NOT_SUPPORTED` if the agent has declared that it does not accept the message's content. Called
+   * before the message is queued.
    */
   checkAccepts(blocks: readonly ContentBlock[]): void {
     const why = this.#accepts && whyNotAccepted('This agent', this.#accepts, blocks);
@@ -440,7 +448,7 @@ export class SessionAgent {
     assertSupports(this.#context.driver, method);
   }
 
-  /** As `method`; starts the agent first if needed. */
+  /** Returns a method as `method` does, but starts the agent first if needed. */
   async startFor<Name extends Ability>(name: Name): Promise<NonNullable<AgentSession[Name]>> {
     this.assertSupports(name);
     await this.start();
@@ -460,8 +468,8 @@ export class SessionAgent {
   }
 
   /**
-   * Sets the session's additional folders. If the agent must be restarted for this, it is ended, and the next message
-   * starts it again. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
+   * Sets the session's additional folders. If the agent must be restarted to get the folders, the agent is ended, and
+   * the next message starts the agent again. Throws `NOT_SUPPORTED`, `TURN_IN_PROGRESS`.
    */
   async setDirectories(folders: readonly string[]): Promise<void> {
     // Starts the agent first, because only a running agent knows whether it accepts the folders.
@@ -485,16 +493,16 @@ export class SessionAgent {
   }
 
   /**
-   * Whether the agent's own store has the session, as far as history shows. Agents do not store a session without a
-   * turn, nor a session whose turns were all cut off before the agent stored anything. Such a session cannot be
-   * resumed, and is created again at the agent.
+   * Whether the agent's own store has the session, according to history. Agents do not store a session without a turn,
+   * nor a session whose turns were all cut off before the agent stored anything. Such a session cannot be resumed;
+   * Liminal then creates it again at the agent.
    */
   async #hasAnswered(): Promise<boolean> {
     const runs = (await this.#context.store.listRuns(this.#sessionId)) ?? [];
     return runs.some(({ status }) => status === 'complete');
   }
 
-  /** Notes an event that is not a delta. */
+  /** Handles an event that is not a delta. */
   #note({ turnId, payload }: EventDraft): void {
     this.#sendWatchdog?.recordActivity();
     const isOver = isTerminal(payload);
@@ -558,8 +566,8 @@ export class SessionAgent {
   }
 
   /**
-   * Stores the running tasks in the record, so that the next agent can report their end even if agent and server end
-   * first.
+   * Stores the running tasks in the record, so that the next agent can report the end of these tasks even if agent and
+   * server end first.
    */
   #applyTasks(tasks: readonly BackgroundTask[]): void {
     this.#tasks = tasks;

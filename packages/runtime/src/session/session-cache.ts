@@ -5,14 +5,14 @@ const maxClosed = 20;
 
 interface SessionCacheOptions {
   get: (sessionId: string) => Promise<Session>;
-  /** Removes the session from memory; the store has the whole session. */
+  /** Removes the session from memory. The store has the whole session. */
   forget: (session: Session) => void;
 }
 
 /** Counts the users of each session, and keeps only the newest unused closed sessions in memory. */
 export class SessionCache {
   readonly #options: SessionCacheOptions;
-  /** The number of users by session; a user counts even before the session is in memory. */
+  /** The number of users by session. A user is counted even before the session is in memory. */
   readonly #users = new Map<string, number>();
   readonly #closed = new Set<Session>();
 
@@ -20,7 +20,7 @@ export class SessionCache {
     this.#options = options;
   }
 
-  /** Runs a step with a session, which stays in memory until the step ends. Throws as `get` does. */
+  /** Runs a step with a session. The session stays in memory until the step ends. Throws the errors of `get`. */
   async use<T>(sessionId: string, step: (session: Session) => T | Promise<T>): Promise<T> {
     const { session, done } = await this.hold(sessionId);
     try {
@@ -30,7 +30,7 @@ export class SessionCache {
     }
   }
 
-  /** Keeps a session in memory until `done` is called. Throws as `get` does. */
+  /** Keeps a session in memory until `done` is called. Throws the errors of `get`. */
   async hold(sessionId: string): Promise<{ session: Session; done: () => void }> {
     this.#users.set(sessionId, (this.#users.get(sessionId) ?? 0) + 1);
     try {
@@ -46,7 +46,7 @@ export class SessionCache {
     }
   }
 
-  /** Checks whether a changed session may leave memory. */
+  /** Checks whether a changed session can be removed from memory. */
   note(session: Session): void {
     this.#closed.delete(session);
     if (!this.#isUnused(session)) return;
@@ -65,7 +65,7 @@ export class SessionCache {
 
   async #evict(session: Session): Promise<void> {
     await session.settled();
-    // A session with a new user is checked again when that user leaves.
+    // If the session has a new user, it is checked again when that user leaves.
     if (this.#isUnused(session)) this.#options.forget(session);
   }
 

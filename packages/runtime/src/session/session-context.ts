@@ -5,7 +5,7 @@ import { MessageSpans } from './message-spans.ts';
 import type { SessionOptions } from './session-options.ts';
 import { SessionRecordHolder } from './session-record.ts';
 
-/** What all parts of a session share: its options, its record, and callbacks for changes and errors. */
+/** The context that all parts of a session share: its options, its record, and callbacks for changes and errors. */
 export interface SessionContext extends Omit<SessionOptions, 'record'> {
   sessionId: string;
   cliType: string;
@@ -14,7 +14,7 @@ export interface SessionContext extends Omit<SessionOptions, 'record'> {
   blobKeeper: BlobKeeper;
   /** Set only with tracing. */
   messageSpans?: MessageSpans;
-  /** Call it when anything changed, except the conversation. */
+  /** Call this function when anything but the conversation has changed. */
   changed: () => void;
   /** Writes a warning to the server's log. */
   warn: (error: unknown, message: string) => void;
@@ -41,7 +41,7 @@ export function sessionContext(
     logger.warn(details, message);
   };
   const unstored = (error: unknown): void => {
-    // Changes to a deleted session cannot be stored, and need not be.
+    // Changes to a deleted session cannot be stored, and need not be stored.
     if (errorCode(error) !== 'SESSION_NOT_FOUND') warn(error, 'the session could not be stored');
   };
   return {

@@ -19,12 +19,18 @@ export interface SharedSession {
   info(): SessionInfo;
 }
 
-/** The other servers of the cluster: they also serve a session's subscribers and bring its runs into history. */
+/**
+ * The other servers of the cluster: these servers also serve a session's subscribers, and they bring the session's runs
+ * into history.
+ */
 export interface Cluster extends RunEndNotifier {
   subscribersOf(session: SharedSession): SessionSubscribers;
   /** Resolves when history has the run, or when the signal aborts. */
   project(run: Response, signal: AbortSignal): Promise<void>;
-  /** The fencing token of the lease under which this server owns a session; undefined if it does not. */
+  /**
+   * The fencing token of the lease under which this server owns a session; undefined if this server does not own the
+   * session.
+   */
   fenceOf(sessionId: string): number | undefined;
   /**
    * Whether this server owns the session and keeps owning it for the lifetime of a lease. Rejects if Redis or the
@@ -36,13 +42,13 @@ export interface Cluster extends RunEndNotifier {
    * store cannot answer now.
    */
   holds(sessionId: string): Promise<boolean>;
-  /** The summaries of the given sessions that other servers own; the others are left out. */
+  /** The summaries of those given sessions that other servers own. */
   summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
 }
 
 export interface SessionOptions {
   record: SessionRecord;
-  /** The agent's last report, stored before this server opened the session. */
+  /** The agent's last report that was stored before this server opened the session. */
   lastKnown?: AgentReport | undefined;
   driver: AgentDriver;
   /** The session at its agent. */
@@ -50,7 +56,7 @@ export interface SessionOptions {
   log: EventLog;
   store: ResponseStore;
   blobs: BlobStore;
-  /** The archive for events of finished runs; undefined if they are not kept. */
+  /** The archive for events of finished runs; undefined if events are not kept. */
   enabledArchive?: Storage['enabledArchive'];
   roots: Roots;
   clients: AttachedClients;

@@ -55,14 +55,14 @@ interface SessionProjectOptions {
 /**
  * Decides whether a session's agent uses the settings in its project folder: hooks, MCP servers, permissions. Asks
  * users, in a server turn, before the first message that would reach the agent. The users' answer applies to the
- * folder's real path, and only as long as the settings files stay the same.
+ * folder's real path, and only as long as the settings files do not change.
  */
 export class SessionProject implements ProjectTrust {
   readonly #context: ProjectContext;
   readonly #options: SessionProjectOptions;
   /** Whether the running agent uses the project's settings, and the hash of the settings with which it started. */
   #inUse: { isReading: boolean; hash: string | undefined } | undefined;
-  /** The hash of settings that this session leaves out, although no lasting decision was made. */
+  /** The hash of settings that this session does not use, although no lasting decision was made. */
   #leftOut: string | undefined;
   #question: OpenQuestion | undefined;
 
@@ -85,8 +85,8 @@ export class SessionProject implements ProjectTrust {
   }
 
   /**
-   * Whether a message may go to the agent. Returns false if users must be asked first, in a turn that has begun when
-   * this resolves. An agent that runs with settings other than the decided ones is ended.
+   * Whether a message may be sent to the agent. Resolves with false if users must be asked first; the turn that asks
+   * them has then begun. Ends an agent that runs with other settings than the decided settings.
    */
   async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
     const { driver } = this.#context;
@@ -121,7 +121,7 @@ export class SessionProject implements ProjectTrust {
     return true;
   }
 
-  /** Withdraws an open question without a decision: it is asked again before the next message. */
+  /** Withdraws an open question without a decision: users are asked again before the next message. */
   cancel(): boolean {
     const question = this.#question;
     if (!question) return false;
@@ -220,7 +220,7 @@ interface QuestionSubject {
 
 /**
  * The question, as the items of its turn: a call whose arguments are the complete settings files, and a permission
- * request for it.
+ * request for this call.
  */
 function questionItems(
   turnId: string,

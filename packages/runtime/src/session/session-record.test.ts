@@ -13,7 +13,7 @@ const start = {
   updatedAt: time,
 };
 
-test('a session without a message is named after its folder, in every list', () => {
+test('in every list, a session without a message has the name of its folder', () => {
   const record = newRecord({ ...start, config: {}, fence: 0 });
   expect(summarize(record).title).toBe('New session in shop');
   expect(summarizeFound(start).title).toBe('New session in shop');
@@ -23,7 +23,7 @@ test('a session without a message is named after its folder, in every list', () 
   expect(sessionName({ title: '', projectDir: '/' })).toBe('New session in /');
 });
 
-test('a summary has the model and the cost that its agent last reported', () => {
+test('a summary contains the model and the cost that the session’s agent last reported', () => {
   const record = newRecord({ ...start, config: { model: 'small' }, fence: 0 });
   expect(summarize(record).model).toBe('small');
   expect(summarize(record)).not.toHaveProperty('costUsd');

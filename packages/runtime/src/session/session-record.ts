@@ -32,7 +32,7 @@ export function newRecord(start: NewRecord): SessionRecord {
   return { ...start, active: true, failed: false, queue: [], imported: true };
 }
 
-/** One session's record, in memory and in the store. Changes are stored in the order in which they were made. */
+/** One session's record, in memory and in the store. Changes are stored in the order in which they are made. */
 export class SessionRecordHolder {
   readonly #store: ResponseStore;
   readonly #onChange: () => void;
@@ -65,7 +65,7 @@ export class SessionRecordHolder {
     await save;
   }
 
-  /** Changes the record like `update`; if storing fails, applies `undo` to the record as it is then. */
+  /** Changes the record like `update`. If storing fails, applies `undo` to the record's value at that time. */
   async change(
     change: Partial<SessionRecord>,
     undo: (now: SessionRecord) => Partial<SessionRecord>,
@@ -78,12 +78,12 @@ export class SessionRecordHolder {
     }
   }
 
-  /** Changes the record for a fact that is true even if it cannot be stored: an error is only logged. */
+  /** Changes the record for a fact that is true even if the change cannot be stored: an error is only logged. */
   tryUpdate(change: Partial<SessionRecord>): void {
     this.update(change).catch(() => undefined);
   }
 
-  /** Resolves when everything is stored. */
+  /** Resolves when all changes are stored. */
   async saved(): Promise<void> {
     await this.#saving;
   }

@@ -27,7 +27,7 @@ const retryMs = 2_000;
 const ownerLostMessage =
   'The server lost this session while the turn was running. Everything up to then is kept.';
 
-/** The queue of the messages that begin turns, or are steered into them. */
+/** The queue of messages that begin turns or are steered into turns. */
 interface TurnQueue {
   /** Called for each event of an agent's turn, except deltas, when the turn has processed the event. */
   onDraft(draft: EventDraft): void;
@@ -39,7 +39,7 @@ interface SessionTurnsOptions {
   queue: () => TurnQueue;
   /** Called when a turn is over and, unless storing failed, in history. */
   onSettled: (end: { failed: boolean; interrupted: boolean }) => void;
-  /** Called when a turn was ended before its agent ended it: the agent must be stopped. */
+  /** Called when a turn was ended before its agent ended it. The agent must then be stopped. */
   onGivenUp: () => void;
 }
 
@@ -50,11 +50,12 @@ export class SessionTurns {
   readonly #approvals: Approvals;
   readonly #options: SessionTurnsOptions;
   #current: Turn | undefined;
-  /** The last turn that began, even if it is over, without its output. */
+  /** The last turn that began, even if the turn is over; without the turn's output. */
   #lastTurn: Pick<Turn, 'turnId' | 'promptLogged'> | undefined;
   #usage: Usage | undefined;
   /**
-   * The session's total cost when its last turn ended, in US dollars; undefined until a turn on this server reports it.
+   * The session's total cost when its last turn ended, in US dollars; undefined until a turn on this server reports a
+   * cost.
    */
   #cost: number | undefined;
   /** Runs to store in history, in order. */
@@ -89,13 +90,13 @@ export class SessionTurns {
     return this.#usage;
   }
 
-  /** Resolves when the log has a turn's user message; never if the server closes first. */
+  /** Resolves when the log has a turn's user message; never resolves if the server closes first. */
   async logged(turnId: string): Promise<void> {
     // The promise never resolves for an unknown turn: its message went to an agent whose events are no longer received.
     await (this.#lastTurn?.turnId === turnId ? this.#lastTurn.promptLogged : new Promise(() => {}));
   }
 
-  /** Takes a draft of the agent, or of a question to users. */
+  /** Handles a draft from the agent, or from a question to users. */
   onDraft(draft: EventDraft): void {
     // A delta concerns neither the approvals nor the queue.
     if (draft.payload.type === 'item_delta') return this.write(draft);
@@ -103,7 +104,7 @@ export class SessionTurns {
     this.#options.queue().onDraft(draft);
   }
 
-  /** Writes a draft, which may be of a server turn. */
+  /** Writes a draft of an agent's turn or of a server turn. */
   write(draft: EventDraft): void {
     if (this.#current?.turnId !== draft.turnId && !this.#beginTurn(draft)) return;
     const { payload } = draft;
@@ -234,8 +235,8 @@ export class SessionTurns {
   }
 
   /**
-   * Reads history once, for the turns before this server had the session. If that fails, the turn counts
-   * no cost.
+   * Reads the session's cost from history once, to include the turns before this server had the session. If reading
+   * fails, the turn counts no cost.
    */
   async #costBefore({ id, sessionId, usage }: Response): Promise<number | undefined> {
     const total = usage?.costUsd;
@@ -250,9 +251,9 @@ export class SessionTurns {
   }
 
   /**
-   * Moves finished runs into history, after which the log drops their events. If the store rejects a run, it is
-   * retried. Until then the session counts as busy: no more runs gather, and the log keeps the runs for subscribers
-   * and for the next start.
+   * Moves finished runs into history; then the log drops the runs' events. If the store rejects a run, storing is
+   * retried. Until the run is stored, the session counts as busy, so that no further runs wait for the store; the log
+   * keeps the waiting runs for subscribers and for the next start.
    */
   async #project(): Promise<void> {
     await this.#retry('a finished run could not be stored yet', async () => {
@@ -284,7 +285,8 @@ export class SessionTurns {
   }
 
   /**
-   * Ends a run that this writer has lost, because the log has other events of it, so that the run does not stay open.
+   * Ends a run that this writer has lost, because the log has other events of the run. Otherwise the run would stay
+   * open.
    */
   async #endLost({ written }: Turn): Promise<void> {
     const { iso } = this.#context;
@@ -295,7 +297,7 @@ export class SessionTurns {
     });
   }
 
-  /** Shows subscribers a run's end that is in the log or in history, but was never sent to them from here. */
+  /** Shows subscribers a run's end that is in the log or in history, but that this server never sent to them. */
   async #showLost(runId: string): Promise<void> {
     const { cluster, store, log } = this.#context;
     // In a cluster, the projector stores the run, and FollowedSession shows it.

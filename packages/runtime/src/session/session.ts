@@ -53,7 +53,7 @@ const endWaitMs = 3_000;
 /** How long to wait for the agent's own report of a turn's end after `liminal notify` has reported the end, in ms. */
 const ownEndMs = 100;
 
-/** An empty queue can also be paused: an unread steered message may come back to it. */
+/** An empty queue can also be paused: an unread steered message may be returned to the queue. */
 const paused = { queuePaused: true };
 
 const noFiles: RewindResult = { files: [], insertions: 0, deletions: 0 };
@@ -147,7 +147,7 @@ export class Session implements SessionCommands {
       stop: async () => this.#stopTurn(),
       onTrouble: (error) => this.#undelivered(error),
     });
-    // An earlier server may have ended before it could report the end of its tasks.
+    // An earlier server may have ended before it could report that its tasks had ended.
     if (this.record.tasks !== undefined) supervisor.start(async () => this.#tasksEnded());
   }
 
@@ -168,20 +168,20 @@ export class Session implements SessionCommands {
     return !this.#turns.current && !this.#queue.isSending;
   }
 
-  /** Whether the agent has background tasks. */
+  /** Whether the agent is running background tasks. */
   get hasTasks(): boolean {
     return this.#agent.hasTasks;
   }
 
   /**
-   * Whether a turn is running that will end without a user; a turn that waits for a user, and that can resume, does
-   * not count: it may continue after the server's end.
+   * Whether a turn is running that will end without a user. A turn that waits for a user, and that can resume, does not
+   * count: such a turn may continue after this server has ended.
    */
   get isWorking(): boolean {
     return !this.isIdle && !(this.#approvals.isWaiting && this.#agent.resumes);
   }
 
-  /** Whether the agent runs, starts or stops, or a turn is active. */
+  /** Whether the agent is running, starting or stopping, or a turn is active. */
   get isInUse(): boolean {
     return this.#agent.isInUse || !this.isIdle;
   }
@@ -209,7 +209,7 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Lists the session as active. If no agent was running, none is started: the client may only be showing the session
+   * Lists the session as active. If no agent was running, starts none: the client may only be showing the session
    * again.
    */
   async open(): Promise<void> {
@@ -222,14 +222,15 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Resumes a turn that waited for a user when agent or server ended; resolves when the user's question is open again.
+   * Resumes a turn that waited for a user when the agent or the server ended. Resolves when the user's question is open
+   * again.
    */
   async resume(): Promise<void> {
     if (this.record.awaits !== true || this.#isGivenUp || this.#turns.isRunning) return;
     if (this.#context.serverEnds()) return;
     const { failed, queuePaused } = this.record;
     if (this.#agent.resumes) await this.#agent.start();
-    // Without `resumes`, the agent does not ask its question again: a user must continue the turn.
+    // Without `resumes`, the agent does not ask its question again; a user must continue the turn.
     const isInterrupted = !this.#agent.resumes && failed && queuePaused !== true;
     await this.#record.update({ awaits: false, ...(isInterrupted && { interrupted: true }) });
   }
@@ -242,7 +243,10 @@ export class Session implements SessionCommands {
       .catch((error) => this.#context.warn(error, 'the agent could not be started in advance'));
   }
 
-  /** Resolves when the message has begun its turn or is queued; if sending fails, removes the message and rejects. */
+  /**
+   * Sends or queues a message. Resolves when the message has begun its turn or is queued. If sending fails, removes the
+   * message and rejects.
+   */
   async send(
     message: string,
     turnId: string = randomUUID(),
@@ -256,8 +260,8 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Resolves with the running turn when the agent and the log have the message. If the message was sent before,
-   * resolves with the turn that it belongs to.
+   * Steers a message. Resolves with the running turn when the agent and the log have the message. If the message was
+   * sent before, resolves with the turn to which the message belongs.
    */
   async steer(
     message: string,
@@ -297,7 +301,7 @@ export class Session implements SessionCommands {
 
   async removeQueued(turnId: string): Promise<void> {
     await this.#queue.remove(turnId);
-    // The question about the project's settings is only asked before a message: without messages it is withdrawn.
+    // The question about the project's settings is only asked before a message, so it is withdrawn if no message waits.
     if (this.record.queue.length === 0) this.#project.cancel();
   }
 
@@ -338,7 +342,7 @@ export class Session implements SessionCommands {
     if (!isMeant) {
       throw errors.NOTHING_TO_END.other(turnId ?? agentTurnId ?? '');
     }
-    // The agent's own program has called `liminal notify`: the agent's report of the end may still arrive.
+    // The agent's own program has called `liminal notify`, so the agent may still report the turn's end itself.
     if (agentTurnId !== undefined) await Promise.race([turn.ended, setTimeout(ownEndMs)]);
     if (turn.isOver) throw errors.NOTHING_TO_END.ended();
     this.#turns.endNotified(turn);
@@ -364,8 +368,8 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Ends the agent and all processes that it started. A running turn ends as cancelled, and the queue is paused. If a
-   * client opens the session again, the client must add its MCP servers again.
+   * Ends the agent and all processes that it started. A running turn ends as cancelled, and the queue is paused. A
+   * client that opens the session again must add its MCP servers again.
    */
   async kill(): Promise<void> {
     this.#agent.forgetMcpServers();
@@ -375,8 +379,8 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Ends the agent when the server closes, or loses the session: it must not be started here again. A turn that waits
-   * for a user, and that can resume, continues on the server that opens the session next.
+   * Ends the agent when the server closes, or loses the session; the agent must not be started on this server again. A
+   * turn that waits for a user, and that can resume, continues on the server that opens the session next.
    */
   async shutDown(): Promise<void> {
     this.#isGivenUp = true;
@@ -387,7 +391,10 @@ export class Session implements SessionCommands {
     await this.stopAgent();
   }
 
-  /** Shuts the session down like `shutDown`, but a turn that no user stopped ends with the error `SERVER_ENDED`. */
+  /**
+   * Shuts the session down like `shutDown`, but a running turn ends with the error `SERVER_ENDED` unless a user stopped
+   * it.
+   */
   async endWithServer(): Promise<void> {
     this.#turns.current?.endsWithServer();
     await this.shutDown();
@@ -502,7 +509,7 @@ export class Session implements SessionCommands {
     return { takenBack: turnsFrom(run, heads) };
   }
 
-  /** Rewinds in a server turn, so that no message comes in between, and the log records the rewind. */
+  /** Rewinds in a server turn, so that no message can be sent during the rewind, and the log records the rewind. */
   async #rewind(run: Response, { takenBack, ...planned }: RewindResult): Promise<RewindResult> {
     const { turnId, emit, turn } = this.#beginServerTurn();
     try {
@@ -573,8 +580,8 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Whether the newest page of the conversation has a permission request: clients may have it from an earlier owner of
-   * the session.
+   * Whether the newest page of the conversation has a permission request: clients may have received the request from an
+   * earlier owner of the session.
    */
   async #wasAsked(approvalId: string): Promise<boolean> {
     const { entries } = await this.history.page();
@@ -583,8 +590,8 @@ export class Session implements SessionCommands {
 
   async setConfig(id: string, value: string): Promise<void> {
     this.assertCanContinue();
-    // Import outside turns first: the agent may date its store by this setting change, and the store's mark then no
-    // longer shows them.
+    // Import outside turns first: this setting change may change the date of the agent's store, and the store's
+    // `storedMark` would then no longer show the outside turns.
     if (this.isIdle && this.#context.driver.numbersStoredTurns === true) await this.#catchUp();
     await this.#agent.setConfigOption(id, value);
     this.#outside.recordChange();
@@ -604,7 +611,7 @@ export class Session implements SessionCommands {
     await this.#record.change(marks, () => ({ archived, pinned }));
   }
 
-  /** Shows turns that history has just got from the agent's own store. */
+  /** Shows turns that were just imported into history from the agent's own store. */
   async historyImported(runs: readonly Response[]): Promise<void> {
     await this.#record.update({ imported: true });
     this.#subscribers.historyGrew(runs, false);
@@ -621,11 +628,14 @@ export class Session implements SessionCommands {
   async deleted(): Promise<void> {
     this.#isDeleted = true;
     this.#subscribers.deleted();
-    // A start that was in progress may have ended only now.
+    // A start of the agent that was in progress may have ended only now.
     await this.#agent.stop();
   }
 
-  /** Resolves when the outside turns that are being imported, and the marks of the agent's store, are stored. */
+  /**
+   * Resolves when the import of outside turns is over, and both the imported turns and the `storedMark` of the agent's
+   * store are stored.
+   */
   settled = async (): Promise<void> => this.#outside.settled();
 
   /** Removes the agent's listeners and the subscribers. Stop the agent before calling this. */
@@ -639,7 +649,7 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Brings turns that were made outside into history. If the running agent does not know these turns, it is stopped:
+   * Imports turns that were made outside into history. If the running agent does not know these turns, stops the agent:
    * its next process reads them. A failure is only logged, and the conversation continues.
    */
   async #catchUp(reported?: Promise<StoredTurn[]>): Promise<void> {
@@ -654,7 +664,10 @@ export class Session implements SessionCommands {
     }
   }
 
-  /** Sends the message to the agent; resolves to false if users must be asked first, in a turn that has begun. */
+  /**
+   * Sends the message to the agent. Resolves with false if users must be asked first; the turn that asks them has then
+   * begun.
+   */
   async #deliver(message: UserMessage, turnId: string, stored: Promise<void>): Promise<boolean> {
     this.#context.messageSpans?.recordHandover(turnId);
     const isDecided = this.#project.isDecided(this.#agent);
@@ -665,7 +678,7 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * The turn that a message belongs to: a turn of its own, or the turn that it was steered into; undefined if the
+   * The turn to which a message belongs: a turn of its own, or the turn into which it was steered. Undefined if the
    * message was not sent before, or is still being steered.
    */
   async #turnOf(messageId: string): Promise<string | undefined> {
@@ -673,12 +686,12 @@ export class Session implements SessionCommands {
     for (;;) {
       const turn = this.#turns.current;
       if (this.#hasOwnTurn(messageId)) return messageId;
-      // The message is being steered, and the log may lack it yet.
+      // The message is being steered, and the log may not have it yet.
       if (turn?.hasSteered(steeredItemId(turn.turnId, messageId)) === true) return undefined;
       if (await hasBegun(this.#context, this.record, messageId)) return messageId;
       const steeredInto = await findSteeredTurn(store, this.sessionId, messageId);
-      // If the running turn has changed since, look again: another call may have steered the message into the turn
-      // that is over now.
+      // If another turn is running by now, look again: another call may have steered the message into the turn that is
+      // now over.
       if (steeredInto !== undefined || this.#turns.current === turn) return steeredInto;
     }
   }
@@ -691,7 +704,7 @@ export class Session implements SessionCommands {
     );
   }
 
-  /** Repeated calls for the same message steer the message once. */
+  /** Steers a message; repeated calls for the same message steer it once. */
   async #steer(message: UserMessage, messageId: string): Promise<SteerResult> {
     const turn = this.#turns.current;
     const itemId = steeredItemId(turn?.turnId ?? '', messageId);
@@ -755,7 +768,7 @@ export class Session implements SessionCommands {
   #onAgentExit(exit: SessionExit): void {
     this.#turns.onAgentExit(exit);
     this.#approvals.closeAll();
-    // If this server gave the session up, its next owner reports this.
+    // If this server has lost the session, the session's next owner reports this error.
     if (!this.#agent.isRetired) this.#context.supervisor.start(async () => this.#tasksEnded());
     this.#queue.onAgentExit();
     this.#context.changed();

@@ -10,8 +10,8 @@ import { errors } from '../errors.ts';
 import { positionSuffix } from './fork-notices.ts';
 
 /**
- * The turns that are taken back when the conversation is rewound to before this run. Throws `TURN_TAKEN_BACK`,
- * `CANNOT_REWIND`.
+ * Returns the turns that are taken back when the conversation is rewound to its state before this run. Throws
+ * `TURN_TAKEN_BACK`, `CANNOT_REWIND`.
  */
 export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenBack {
   const known = withoutTakenBack(heads);
@@ -30,5 +30,5 @@ export function turnsFrom(run: Response, heads: readonly ResponseHead[]): TakenB
 const isPrompt = (item: OutputItem): item is Extract<OutputItem, { type: 'message' }> =>
   item.type === 'message' && item.origin === 'user' && item.delivery === undefined;
 
-/** Whether a run only marks the place from which the agent continues; such a run is not a turn. */
+/** Whether a run only records the position from which the agent continues; such a run is not a turn. */
 const isPositionRun = ({ id }: ResponseHead): boolean => id.endsWith(positionSuffix);

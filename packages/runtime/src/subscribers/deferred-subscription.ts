@@ -5,7 +5,7 @@ import type { LocalSubscribers } from './local-subscribers.ts';
 
 interface SubscriptionTarget {
   subscribers: LocalSubscribers;
-  /** Call when the subscriber has left. */
+  /** Call this function when the subscriber has left. */
   done: () => void;
 }
 

@@ -19,7 +19,7 @@ export async function followRun(
   runId: string,
   options: FollowRunOptions,
 ): Promise<RunFeed> {
-  // Follow the run before looking it up: if it is settled in between, its events are still sent to the end.
+  // Follow the run before looking it up: if the run is settled in between, its events up to the end are still sent.
   const giveUp = new AbortController();
   const signal = AbortSignal.any([options.signal, giveUp.signal]);
   const followed = storage.log.follow(runId, { after: options.after, signal });
@@ -41,7 +41,7 @@ export async function followRun(
 
 /**
  * Continues an iterator whose first step is in progress. Ends at a gap: the log has dropped events because the
- * subscriber was too slow. If the subscriber asks again from its place, it gets a `snapshot` (invariant 7).
+ * subscriber was too slow. If the subscriber asks again with its last position, it gets a `snapshot` (invariant 7).
  */
 async function* untilGap(
   first: Promise<IteratorResult<StreamEvent>>,

@@ -17,7 +17,7 @@ const runEvents = (runId: string): StreamEvent[] =>
     { runId },
   );
 
-/** The number of times that the times of the events are read: each fold of an event reads the event's time. */
+/** How often the times of events are read: each fold of an event reads the event's time. */
 function timesRead(events: readonly StreamEvent[], apply: (event: StreamEvent) => void): number {
   let count = 0;
   for (const event of events) {
@@ -45,7 +45,7 @@ function emptySession() {
   return subscribers;
 }
 
-// Its subscriptions have no room, so that they are sent nothing.
+// The transport of these subscriptions has no room, so that they get no messages.
 const sink = { send: () => false, whenRoom: () => {} };
 
 test('events are folded into full states only while a subscriber takes full states', () => {

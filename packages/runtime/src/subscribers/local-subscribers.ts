@@ -15,12 +15,12 @@ export interface LocalSubscribersOptions {
   supervisor: Supervisor;
 }
 
-/** How long changes of a session's state are gathered, in ms. */
+/** How long changes of a session's state are collected before they are sent, in ms. */
 const infoMs = 33;
 
 /**
- * The state that a session's subscribers share: its open runs and its info. Each subscriber only adds a position
- * (invariant 9).
+ * The state that a session's subscribers share: its open runs and its info. For each subscriber, only a position is
+ * stored in addition (invariant 9).
  */
 export class LocalSubscribers implements SessionSubscribers {
   readonly #options: LocalSubscribersOptions;
@@ -60,7 +60,9 @@ export class LocalSubscribers implements SessionSubscribers {
     if (this.#hasPlain) this.#scheduleFlush();
   }
 
-  /** A subscriber that already has a part of the run from history must not see it begin again. */
+  /**
+   * Begins a run. A subscriber that already received a part of the run from history must not see the run begin again.
+   */
   #begin(runId: string): OpenRun {
     const run = this.#add(runId, new OpenRun());
     for (const subscriber of this.#subscribers) {
@@ -80,7 +82,7 @@ export class LocalSubscribers implements SessionSubscribers {
     for (const run of this.#runs.values()) run.hasPlainSubscribers = this.#hasPlain;
   }
 
-  /** The position of a run that was applied here and whose final state the store may lack. */
+  /** The position of a run that was applied on this server and whose final state the store may lack. */
   progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
     return this.#runs.get(runId);
   }
@@ -93,8 +95,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Reloads every subscriber, because subscribers may have missed events: each continues from its cursor, even if it
-   * is already loading, or from the start if it may lack part of an earlier run.
+   * Reloads every subscriber, because subscribers may have missed events. Each subscriber, even if it is already
+   * loading, continues from its cursor; or from the start, if it may lack a part of an earlier run.
    */
   resync({ fromBeginning = false } = {}): void {
     this.#version += 1;
@@ -175,8 +177,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Of an event's outputs, only the last carries the event's cursor: a subscriber with that cursor then has all
-   * outputs.
+   * Among an event's outputs, only the last output carries the event's cursor: a subscriber with that cursor has
+   * received all outputs.
    */
   #deliver(
     outputs: readonly FoldOutput[],

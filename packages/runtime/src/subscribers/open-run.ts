@@ -32,8 +32,8 @@ export interface RunOutputs {
 export class OpenRun {
   #live: UpsertFoldState;
   /**
-   * The fold for subscribers of full states; undefined while there are none, which is usual, because it doubles the
-   * cost of each event.
+   * The fold for subscribers of full states. Undefined while there are no such subscribers, which is usual; a second
+   * fold doubles the cost of each event.
    */
   #plain: UpsertFoldState | undefined;
   /** The run's trace, read from its events. */
@@ -75,8 +75,8 @@ export class OpenRun {
   }
 
   /**
-   * Adds a discard for a withdrawn item that the folds never showed, because a subscriber that came during the turn
-   * may have the item from its snapshot. Subscribers without the item ignore the discard.
+   * Adds a discard for a withdrawn item that the folds never showed: a subscriber that joined during the turn may have
+   * the item from its snapshot. Subscribers without the item ignore the discard.
    */
   #withDiscard({ payload, turnId }: StreamEvent, outputs: FoldOutput[]): FoldOutput[] {
     if (payload.type !== 'item_cancelled') return outputs;

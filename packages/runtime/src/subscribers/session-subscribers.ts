@@ -2,13 +2,16 @@ import type { Response, StreamEvent } from '@liminal/protocol';
 
 /** The subscribers of a session: on this server, or on any server that reads the log. */
 export interface SessionSubscribers {
-  /** Call it when the log has accepted these events. */
+  /** Call this method when the log has accepted these events. */
   apply(events: readonly StreamEvent[]): void;
-  /** Call it when the store has the run's final state. */
+  /** Call this method when the store has the run's final state. */
   forget(runId: string): void;
-  /** Call it when history has got runs that were never in the log; `isAtEnd` if all of these runs are the newest. */
+  /**
+   * Call this method when runs that were never in the log were added to history. `isAtEnd` is true if all of these runs
+   * are the newest.
+   */
   historyGrew(runs: readonly Response[], isAtEnd: boolean): void;
-  /** Call when anything but the session's conversation has changed. */
+  /** Call this method when anything but the session's conversation has changed. */
   infoChanged(): void;
   /** Sends an error that belongs to no turn. */
   report(code: string, message: string): void;

@@ -26,9 +26,9 @@ interface BacklogEntry {
 }
 
 /**
- * One subscriber: its cursor, and whether its transport has room. While the transport is full, a few messages wait
- * for room. If more messages come, the subscriber gets none until the transport has drained, and then the newest
- * state of everything that it missed, like a subscriber with a cursor (invariants 7 and 9).
+ * One subscriber: its cursor, and whether its transport has room. While the transport is full, a few messages wait for
+ * room. If more messages arrive, the subscriber gets no messages until the transport has drained. Then, like a
+ * subscriber with a cursor, it gets the newest state of everything that it missed (invariants 7 and 9).
  */
 export class Subscriber {
   readonly deltas: boolean;
@@ -47,31 +47,34 @@ export class Subscriber {
     this.#cursor = options.cursor;
   }
 
-  /** Whether the connection is slower than the session: messages wait, or are left out until it can take more. */
+  /**
+   * Whether the connection is slower than the session: messages wait, or are left out until the connection can take
+   * more.
+   */
   get isSlow(): boolean {
     return this.#state === 'full' || this.#state === 'behind';
   }
 
-  /** Whether the newest message that this subscriber got belongs to this run. */
+  /** Whether the newest message that this subscriber received belongs to this run. */
   hasReceivedFrom(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }
 
   /**
-   * Sends a message to a subscriber that is up to date; any other subscriber gets the message's effect when it
-   * catches up.
+   * Sends a message to a subscriber that is up to date. A subscriber that is not up to date gets the message's effect
+   * when it catches up.
    */
   offer(message: Outgoing, cursor?: string): void {
     try {
       if (this.#state === 'live') this.#send({ message, cursor });
       else if (this.#state === 'full') this.#addToBacklog({ message, cursor });
     } catch (error) {
-      // The other subscribers continue.
+      // The error is not rethrown, so that the other subscribers get the message.
       this.#fail(error);
     }
   }
 
-  /** Brings a subscriber that waits, fell behind or is new up to date, if its transport has room. */
+  /** If the transport has room, sends a waiting, late or new subscriber everything that it lacks. */
   catchUp(): void {
     if (this.#state === 'full') this.#sendBacklog();
     if (this.#state !== 'behind') return;
@@ -82,8 +85,9 @@ export class Subscriber {
   }
 
   /**
-   * Marks that the subscriber has missed a part of the conversation. The subscriber gets the missed part like a slow
-   * subscriber, or gets everything again if its cursor may already be past the missed part.
+   * Marks that the subscriber has missed a part of the conversation. The subscriber gets the missed part in the same
+   * way as a slow subscriber. If the subscriber's cursor may already be past the missed part, the subscriber gets
+   * everything again.
    */
   markBehind(fromBeginning = false): void {
     if (fromBeginning) {
@@ -97,7 +101,7 @@ export class Subscriber {
     if (canTakeMore) this.catchUp();
   }
 
-  /** Sends a last message, even to a subscriber that is behind: nothing else of the session is left to send. */
+  /** Sends a last message, even to a subscriber that is behind: the session has no further messages. */
   end(message: Outgoing): void {
     if (this.#isClosed()) return;
     this.close();

@@ -1,6 +1,9 @@
 import { LruMap } from '@liminal/protocol';
 
-/** How many runs are remembered: if a run's writer never ends the run, its entry must not stay for ever. */
+/**
+ * How many runs are remembered. The limit is needed because a writer may never end its run, and the run's entry must
+ * not stay for ever.
+ */
 const max = 1_000;
 
 /** Data about open runs, by run; above the limit, the oldest entry is removed. */

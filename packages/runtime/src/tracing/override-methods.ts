@@ -1,4 +1,4 @@
-/** An object with the given methods; all other methods are those of `base`, called on `base`. */
+/** Returns an object with the given methods. All other methods are those of `base`, and are called on `base`. */
 export function overrideMethods<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {
     get: (_, name) => {

@@ -8,8 +8,7 @@ import { newId } from './new-id.ts';
 import type { Tracing } from './tracing.ts';
 
 /**
- * A run, and the trace that its events carry: whichever process does a stage, the stage's span is in the turn's
- * trace.
+ * A run, and the trace that its events carry. Whichever process runs a stage, the stage's span is in the turn's trace.
  */
 export interface TracedRun {
   runId: string;
@@ -32,7 +31,7 @@ export class Stage {
   #endedAt = this.#startedAt;
   #isOver = false;
 
-  /** Undefined if the run is not traced. */
+  /** Returns the stage of a run; undefined if the run is not traced. */
   static of(tracing: Tracing | undefined, run: TracedRun, name: string): Stage | undefined {
     if (!tracing) return undefined;
     const turn = readTraceparent(run.traceContext?.traceparent);

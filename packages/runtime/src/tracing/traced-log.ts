@@ -6,8 +6,8 @@ import { Stage } from './stage.ts';
 import type { Tracing } from './tracing.ts';
 
 /**
- * Wraps a log: emits one `log append` span per run, and a span for each retried model call, since only events (not
- * history) show retries.
+ * Wraps a log: emits one `log append` span for each run, and a span for each retried model call. Retried calls are
+ * visible only in events, not in history.
  */
 export function tracedLog(log: EventLog, tracing: Tracing | undefined): EventLog {
   if (!tracing) return log;

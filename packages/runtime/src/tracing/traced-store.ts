@@ -9,9 +9,9 @@ import type { Tracing } from './tracing.ts';
 const recordedMax = 1_000;
 
 /**
- * Wraps a store: emits a run's spans when the store gets the run's end, and a span for its writes. Only the process
- * that brings runs into history wraps its store, so a run is traced once; a run that is stored again after a crash
- * has the same spans.
+ * Wraps a store: emits a run's spans when the store gets the run's end, and a span for the writes of the run. Only the
+ * process that brings runs into history wraps its store, so a run is traced once. If a run is stored again after a
+ * crash, its spans are the same.
  */
 export function tracedStore(store: ResponseStore, tracing: Tracing | undefined): ResponseStore {
   if (!tracing) return store;

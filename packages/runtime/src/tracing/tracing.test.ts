@@ -46,7 +46,7 @@ function opened() {
   };
 }
 
-test('the appends of a run are one span of its turn, and each withdrawn try is a span', async () => {
+test('all appends of a run together are one span of the run’s turn, and each withdrawn try is a span', async () => {
   const { spans, log } = opened();
   await log.append(runId, events.slice(0, 4));
   await expect(log.append(runId, events.slice(0, 1))).rejects.toMatchObject({

@@ -10,7 +10,7 @@ test('while appends are cheap, no run gathers deltas', () => {
   const { clock, pace } = paceAt(33);
   for (let i = 0; i < 10_000; i++) {
     expect(pace.wait(clock.now)).toBeLessThanOrEqual(0);
-    // A run that appends every 5 ms, for 0.2 ms each.
+    // A run that appends every 5 ms; each append takes 0.2 ms.
     pace.spent(0.2);
     clock.now += 5;
   }
@@ -29,13 +29,13 @@ test('the more an append costs, the longer deltas are gathered, up to the cadenc
     clock.now += 2;
   }
   expect(Math.max(...waits)).toBeLessThanOrEqual(33);
-  // Appends took a tenth of the time; the time saved at the start comes on top.
+  // Appends took a tenth of the time, in addition to the time that was saved at the start.
   const share = (100 * 2) / (clock.now - 1_000);
   expect(share).toBeGreaterThan(0.08);
   expect(share).toBeLessThan(0.12);
 });
 
-test('many runs together take no more time than one run', () => {
+test('many runs together spend no more time on appends than one run', () => {
   const { clock, pace } = paceAt(33);
   const lastAts = Array.from({ length: 50 }, () => clock.now);
   const dues: (number | undefined)[] = lastAts.map(() => undefined);
@@ -56,7 +56,8 @@ test('many runs together take no more time than one run', () => {
     }
     clock.now += 1;
   }
-  // With the whole cadence there would be 50 × 2,000 / 33 appends, without gathering 100,000.
+  // If deltas were gathered for the whole cadence, there would be 50 × 2,000 / 33 appends; if they were not gathered,
+  // 100,000.
   expect(appends).toBeLessThan(2 * ((50 * 2_000) / 33));
 });
 

@@ -1,6 +1,6 @@
-/** The share of one core that appending and delivering single deltas may take. */
+/** The share of one core that appending and delivering deltas one at a time may take. */
 const share = 0.1;
-/** The most unused time that is saved for later appends, in ms of a core. */
+/** The most unused time that is saved for later appends, in ms of one core. */
 const savedMaxMs = 5;
 
 /**

@@ -1,4 +1,4 @@
-/** Limits of size: beyond them, an operation lets other tasks run before and after it. */
+/** Limits of size. An operation beyond a limit lets other tasks run before and after it. */
 import type { Response, StreamEvent } from '@liminal/protocol';
 import { sizeOf } from '@liminal/protocol';
 
@@ -13,8 +13,8 @@ export interface Batch {
 }
 
 /**
- * The first waiting events that are together small enough to be written and shown at once; a larger event is a batch
- * of its own.
+ * Returns the first waiting events that together are small enough to be written and shown at once. A larger event is a
+ * batch of its own.
  */
 export function firstBatch(waiting: readonly StreamEvent[]): Batch {
   let size = 0;

@@ -93,7 +93,7 @@ test('INV-3 the writer closes open items before it writes the terminal event', a
   expect(logged.map((event) => event.type).slice(-2)).toEqual(['item_error', 'response_error']);
 });
 
-test('INV-5 a flood on a busy server becomes few events, and the text is complete', async () => {
+test('INV-5 on a busy server, a flood of deltas becomes few events, and the text is complete', async () => {
   const { log } = openMemoryStorage();
   const { writer, say, logged } = makeWriter(log, slowPace(10_000));
   say(start, open);
@@ -107,7 +107,7 @@ test('INV-5 a flood on a busy server becomes few events, and the text is complet
   );
 });
 
-test('INV-5 if arguments are replaced within the cadence, the item ends the same as without a cadence', async () => {
+test('INV-5 if arguments are replaced within the cadence, the item’s end is the same as without a cadence', async () => {
   const shown = async (cadenceMs: number) => {
     const { writer, say } = makeWriter(openMemoryStorage().log, slowPace(cadenceMs));
     const call = { type: 'item_start', itemId: 'a', itemType: 'function_call' } as const;
@@ -127,7 +127,7 @@ test('INV-5 if arguments are replaced within the cadence, the item ends the same
 });
 
 test.each(['SEQ_CONFLICT', 'RUN_ENDED', 'STALE_OWNER'] as const)(
-  'a writer whose run another writer has taken over (%s) stops and does not retry',
+  'a writer stops and does not retry if another writer has taken over its run (%s)',
   async (code) => {
     const { log } = openMemoryStorage();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
@@ -201,7 +201,7 @@ test('INV-5 if appends are cheap, each delta is logged at once; deltas that arri
   await writer.ended;
 });
 
-test('deltas of two items that stream at once stay apart', async () => {
+test('deltas of two items that grow at the same time are not mixed', async () => {
   const { log } = openMemoryStorage();
   const { writer, say } = makeWriter(log, slowPace(10_000));
   say(start, open, { ...open, itemId: 'b' });
@@ -271,7 +271,7 @@ describe('while the log rejects events', () => {
     return { log: full, tried, free: () => (isFull = false) };
   }
 
-  test('INV-1 INV-6 rejected events are kept, the error is reported, and later the events are written in order', async () => {
+  test('INV-1 INV-6 rejected events are kept, and the error is reported; later the events are written in order', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, troubles } = makeWriter(log, 0);
     say(start, open, text('a', 'kept'), done);
@@ -284,7 +284,7 @@ describe('while the log rejects events', () => {
     expect(logged.map((event) => event.seq)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('INV-5 while the disk is full, deltas are joined whatever the cadence, and all are written once it has room', async () => {
+  test('INV-5 deltas are joined whatever the cadence is, and all deltas are written once the disk has room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged } = makeWriter(log, 0);
     say(start, open, text('a', 'first'));
@@ -295,7 +295,7 @@ describe('while the log rejects events', () => {
     free();
     const said = () =>
       logged.flatMap(({ payload }) => (payload.type === 'item_delta' ? payload.deltaContent : []));
-    // The retry must write the text without a further event.
+    // The retry must write the text even though no further event arrives.
     await expect.poll(() => said().join('')).toBe(`first${'.'.repeat(1000)}`);
     expect(said().length).toBeLessThan(5);
     say(text('a', 'last'), done);
@@ -303,7 +303,7 @@ describe('while the log rejects events', () => {
     expect(response?.outputItems).toMatchObject([{ content: `first${'.'.repeat(1000)}last` }]);
   });
 
-  test('INV-1 INV-2 INV-3 if too many events wait, the run ends; events and end are written once the disk has room', async () => {
+  test('INV-1 INV-2 INV-3 if too many events wait, the run ends; the events and the end are written once the disk has room', async () => {
     const { log, tried, free } = fullLog();
     const { writer, say, logged, overflowed } = makeWriter(log, 0, 100_000);
     say(start, open, text('a', 'x'.repeat(99_000)));
@@ -361,7 +361,7 @@ describe('while the log rejects events', () => {
     vi.useRealTimers();
   });
 
-  test('an abandoned run whose events are all in the log loses none', async () => {
+  test('an abandoned run loses no events if the log has all of its events', async () => {
     const { log } = openMemoryStorage();
     const { writer, say } = makeWriter(log, 0);
     say(start, done);
@@ -393,7 +393,7 @@ test('SAFE: a long text and a flood of events are written in batches, and other 
   await writer.ended;
   expect(await log.read('r')).toEqual(logged);
   expect(logged).toHaveLength(6_000 + 3_001 + 4);
-  // The long text fills some batches, and the flood others, with about 1,500 events each.
+  // The long text fills some batches; the flood of events fills further batches, with about 1,500 events each.
   expect(sizes.length).toBeGreaterThan(5);
   expect(Math.max(...sizes)).toBeLessThan(5_000);
   expect(turns).toBeGreaterThanOrEqual(sizes.length);

@@ -32,10 +32,11 @@ const unwritable = {
 export interface RunWriterOptions {
   log: EventLog;
   run: RunEnvelope;
-  /** The provider in the `response_start` that the writer adds if the agent sent none. */
+  /** The provider in the `response_start` that the writer adds if the agent did not send a `response_start`. */
   providerId: string;
   /**
-   * Whether this writer may begin the run. Called before the first event is appended, and called again if it rejects.
+   * Whether this writer may begin the run. Called before the first event is appended. If the call rejects, it is
+   * repeated.
    */
   mayBegin: () => Promise<boolean>;
   /** Decides when deltas are appended; the gathered deltas of one item become one event. */
@@ -53,11 +54,11 @@ export interface RunWriterEvents {
   /** The log has just accepted these events, in order (invariant 6). */
   logged: [events: readonly StreamEvent[]];
   /**
-   * The log has rejected events, which are kept and retried. Emitted at the first rejection, and then at every
-   * `emitEvery`th rejection in a row.
+   * The log has rejected events; the writer keeps the events and retries. Emitted at the first rejection, and then at
+   * every `emitEvery`th rejection in a row.
    */
   refused: [error: unknown];
-  /** Too many events wait, so the listener must end the run; the run's end then waits with the other events. */
+  /** Too many events wait, so the listener must end the run. The run's end then waits with the other events. */
   overflow: [];
 }
 
@@ -68,7 +69,9 @@ export interface WrittenRun {
   state: ResponseState;
   /** `seq` of the last event that the log has accepted; -1 before the first. */
   loggedSeq: number;
-  /** Whether the writer stopped because of its own error, and not because the log rejected its events. */
+  /**
+   * Whether the writer stopped because of an error of its own, and not because the log rejected the writer's events.
+   */
   isBroken: boolean;
 }
 
@@ -218,7 +221,10 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     this.#unlogged.push(event);
   }
 
-  /** Appends the waiting events; if that fails unexpectedly, the run ends as lost, with the events that the log has. */
+  /**
+   * Appends the waiting events. If appending fails unexpectedly, the run ends as lost, with the events that the log
+   * has.
+   */
   #startDraining(): void {
     this.#drain().catch((error: unknown) => {
       this.#options.supervisor.fault(error);
@@ -243,13 +249,13 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
         if (this.#options.blobs.waiting > 0) await this.#options.blobs.store();
         const startedAt = performance.now();
         const appended = this.#options.log.append(this.#options.run.runId, events);
-        // Measured before the await: waiting for another machine takes no time of this thread.
+        // Measured before the `await`: waiting for another machine uses no time of this thread.
         this.#options.pace.spent(performance.now() - startedAt);
         await appended;
         this.#options.meter?.appended((performance.now() - startedAt) / 1_000);
       } catch (error) {
         if (isTakenOver(error)) {
-          // Another writer has the run now, and only the other writer's events count (invariant 1).
+          // Another writer has the run now, and only that writer's events are valid (invariant 1).
           this.emit('refused', error);
           return this.#end(undefined);
         }
@@ -330,8 +336,8 @@ function isTakenOver(error: unknown): boolean {
 }
 
 /**
- * Returns the event, or, if the event cannot be serialised, an event that reports the omission: the log would reject
- * the original each time.
+ * Returns the event. If the event cannot be serialised, returns an event that reports the omission: the log would
+ * reject the original event each time.
  */
 function writable(event: StreamEvent): StreamEvent {
   try {

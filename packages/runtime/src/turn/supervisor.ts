@@ -1,5 +1,5 @@
 /**
- * Reports an error, and ends the turn and the agent; `sentence` is shown to users. If this fails, its own error is
+ * Reports an error, and ends the turn and the agent; `sentence` is shown to users. If this fails, the new error is
  * ignored.
  */
 type OnFault = (error: unknown, sentence: string) => void;

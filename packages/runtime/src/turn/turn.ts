@@ -63,7 +63,7 @@ interface TurnOptions {
   parent?: TraceContext | undefined;
   /** Resolves when the log has the end of the previous turn. */
   before: Promise<unknown> | undefined;
-  /** Whether the turn waits for a user: then an agent's silence does not end the turn. */
+  /** Whether the turn waits for a user. While it waits, an agent's silence does not end the turn. */
   waitsForPerson: () => boolean;
   /** Whether this server still owns the session. */
   owns: () => Promise<boolean>;
@@ -71,7 +71,7 @@ interface TurnOptions {
 
 /** A message while it is being steered into the turn. */
 interface Steering {
-  /** Call it when the log has the beginning of the message's item. */
+  /** Call this function when the log has the beginning of the message's item. */
   begins: () => void;
   done: Promise<unknown>;
 }
@@ -91,7 +91,7 @@ export type SteeredMessage = Extract<OutputItem, { type: 'message' }>;
 /** A running turn: its writer and its watchdog. */
 export class Turn extends EventEmitter<TurnEventMap> {
   readonly turnId: string;
-  /** For the server's log. */
+  /** The ids that the server's log shows for this turn. */
   readonly ids: { turnId: string; runId: string; traceId: string };
   readonly #writer: RunWriter;
   /** The span of the request that sent the turn's message; the parent of the turn's span. */
@@ -160,7 +160,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     return this.#writer.ended;
   }
 
-  /** The run so far, including what the log lacks. */
+  /** The run so far, including events that the log does not have yet. */
   get written(): WrittenRun {
     return this.#writer.written;
   }
@@ -174,9 +174,9 @@ export class Turn extends EventEmitter<TurnEventMap> {
   }
 
   /**
-   * Steers a message into the turn; repeated calls for the same item send it once. Resolves when the log has the
-   * item's beginning, or the turn's end. Rejects with the error of `send`, or with `SHUTTING_DOWN` if this server
-   * stops writing the turn before that.
+   * Steers a message into the turn; repeated calls for the same item send the message once. Resolves when the log has
+   * the beginning of the item, or the turn's end. Rejects with the error of `send`; or with `SHUTTING_DOWN` if this
+   * server stops writing the turn first.
    */
   async steer(itemId: string, send: () => Promise<void>): Promise<void> {
     const steering = this.#steered.get(itemId) ?? this.#startSteering(itemId, send);
@@ -211,7 +211,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
 
   add(draft: EventDraft): void {
     this.#watchdog.recordActivity();
-    // A delta needs none of the changes below.
+    // The changes below do not concern deltas.
     if (draft.payload.type === 'item_delta') return this.#writer.add(draft);
     if (draft.payload.type === 'turn_aborted_by_user') {
       if (this.#aborted || this.#endsWithServer) return;
@@ -232,7 +232,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#writePayload({ type: 'response_error', error: { code, message } });
   }
 
-  /** Ends the turn after an internal error; if the error event cannot be written, ends the turn as lost. */
+  /** Ends the turn after an internal error. If the error event cannot be written, ends the turn as lost. */
   breakOff(code: string, message: string): void {
     try {
       this.fail(code, message);
@@ -248,8 +248,8 @@ export class Turn extends EventEmitter<TurnEventMap> {
   }
 
   /**
-   * Marks that the server ends the turn: the turn's end then has the error `SERVER_ENDED`, unless a user stopped the
-   * turn before.
+   * Marks that the server ends the turn: the turn's end then has the error `SERVER_ENDED`, unless a user had already
+   * stopped the turn.
    */
   endsWithServer(): void {
     this.#endsWithServer = !this.#aborted;
@@ -296,7 +296,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#writer.add(this.#withServerEndError(draft));
   }
 
-  /** The steered messages that this payload would close as unread. */
+  /** The steered messages that would be closed as unread by this payload. */
   #unreadAt(payload: EventDraft['payload']): SteeredMessage[] {
     if (payload.type === 'item_done') {
       const { finalItem: item } = payload;
@@ -316,7 +316,10 @@ export function openSteered(state: ResponseState): SteeredMessage[] {
   );
 }
 
-/** Waits at most `beforeMs`, then throws; the writer reports and retries this like a rejection by the log. */
+/**
+ * Waits for the end of the previous turn, at most `beforeMs`; then throws. The writer reports and retries this error
+ * like a rejection by the log.
+ */
 async function awaitLoggedEnd(end: Promise<unknown>): Promise<void> {
   const late = delay(beforeMs, undefined, { ref: false }).then(() => {
     throw storageErrors.LOG_WRITE_FAILED.earlierEnd();

@@ -5,7 +5,7 @@ interface WatchdogOptions {
   idleLimitMs: number;
   onHeartbeat: () => void;
   onIdle: () => void;
-  /** While this returns true, silence is allowed, because the turn waits for a user. */
+  /** While this function returns true, the agent may be silent, because the turn waits for a user. */
   excused: () => boolean;
 }
 
@@ -21,7 +21,9 @@ export class Watchdog {
     this.#watch(options.idleLimitMs, () => this.#silent());
   }
 
-  /** Records that the agent has reported something. Only stores the time, because it is called for every delta. */
+  /**
+   * Records that the agent has reported something. Stores only the time, because this method is called for every delta.
+   */
   recordActivity(): void {
     this.#lastActivityAt = performance.now();
   }

@@ -6,7 +6,7 @@ import { fittingBatches } from '../store/item-page.ts';
 import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { api, type Deployment } from './deployment.ts';
 
-/** The bytes of a part: 512 KiB in base64. */
+/** The number of bytes in one part: 512 KiB when encoded in base64. */
 const partSize = 384 * 1024;
 /** The most parts, and the most holds, in one call: well below Convex's limits. */
 const limits = { parts: 8, holds: 1_000 };
@@ -14,10 +14,10 @@ const limits = { parts: 8, holds: 1_000 };
 type BlobId = FunctionReturnType<typeof api.blobs.stage>;
 
 /**
- * Blobs in a Convex deployment with the functions of `convex/`. A blob is staged in parts that are not read; the last
- * mutation makes it visible. One operation is weaker than the contract, since mutations are limited: a hold of more
- * than
- * 1000 blobs is made in steps, so that only some are held if a blob is removed in between.
+ * Blobs in a Convex deployment with the functions of `convex/`. While the parts of a blob are being stored, they are
+ * not read; the last mutation makes the blob visible. One operation is weaker than the contract, because mutations are
+ * limited: more than 1000 holds are added in steps. If a blob is removed between two steps, only some of the holds are
+ * added.
  */
 export class ConvexBlobStore implements BlobStore {
   readonly #deployment: Deployment;

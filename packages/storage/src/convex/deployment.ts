@@ -44,9 +44,9 @@ export interface ConvexCaller {
 }
 
 const againCode: typeof tryAgain = 'AGAIN';
-/** How many times a call is attempted if other callers change the same data at the same time. */
+/** How many times a call is attempted if the data that it uses changes during the call. */
 const attempts = 10;
-/** Half of the longest wait before the second attempt, ms; it doubles with each further attempt. */
+/** Half of the longest wait before the second attempt, in ms. The wait doubles with each further attempt. */
 const pause = 10;
 
 /** A deployment and its secret. */
@@ -70,13 +70,16 @@ export class Deployment {
     return this.#caller.mutation(mutation, { ...args, secret: this.#secret });
   }
 
-  /** Restarts the work if its data changes at the same time. Throws StorageError `STORE_READ_FAILED`. */
+  /**
+   * Runs work that reads, and restarts it if its data changes in the meantime. Throws StorageError `STORE_READ_FAILED`.
+   */
   async read<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_READ_FAILED', work);
   }
 
   /**
-   * Restarts the work if others write the same data. Throws StorageError `STORE_WRITE_FAILED`, or the work's own error.
+   * Runs work that writes, and restarts it if other callers write the same data. Throws StorageError
+   * `STORE_WRITE_FAILED`, or the work's own error.
    */
   async write<T>(work: () => Promise<T>): Promise<T> {
     return this.#attempt('STORE_WRITE_FAILED', work);

@@ -27,13 +27,13 @@ export interface PackedItem {
   /** A hash of the item's text and words. */
   mark: string;
   rows: ItemPartRow[];
-  /** The total size of the rows, in bytes. */
+  /** The total size of the item's rows, in bytes. */
   size: number;
 }
 
 /**
- * A Response without its items, as a document. A head that is too long for a document is cut; agents' heads are limited
- * to that length anyway.
+ * Converts a Response without its items to a document. A head that is too long for a document is cut. Agents' heads are
+ * limited to that length anyway.
  */
 export function packMessage({ outputItems, ...whole }: Response): PackedMessage {
   const head = withinSize(whole, maxHeadSize);

@@ -65,7 +65,9 @@ export async function readItems(
   };
 }
 
-/** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
+/**
+ * Returns the items with the wanted call keys, in the order of the run. For each key, returns only the nearest items.
+ */
 export async function readCalls(
   deployment: Deployment,
   { runId, keys, side, index }: CallsWanted,
@@ -123,7 +125,9 @@ function pageRun({ head, items }: PagedRun): PageRun<string, never> {
   return { head: () => head, count: items.to, items: () => [], sizes: () => [] };
 }
 
-/** The items of these ranges, newest first in each: at most `size` bytes of JSON, but at least one item. */
+/**
+ * Returns the items of these ranges, newest first in each range: at most `size` bytes of JSON, but at least one item.
+ */
 export async function* itemsIn(
   deployment: Deployment,
   ranges: readonly ItemRange[],
@@ -131,7 +135,7 @@ export async function* itemsIn(
 ): AsyncGenerator<StoredItem> {
   let room = size;
   let isFirst = true;
-  // The parts of the item that is being read, which arrive last part first.
+  // The parts of the item that is being read. The last part of an item arrives first.
   let parts: string[] = [];
   for (let rest = [...ranges]; rest.length > 0;) {
     const found = await deployment.query(api.history.items, { ranges: rest });

@@ -29,10 +29,10 @@ const idsMax = 1_000;
 type Listed = FunctionReturnType<typeof api.sessions.list>;
 
 /**
- * Sessions and Responses in a Convex deployment with the functions of `convex/`. A write is one mutation, or ends with
- * the mutation that makes it visible. Two operations are weaker than the contract, since mutations are limited: an
- * import of more than 1000 runs, and the deletion of a session with more, happen in steps of a thousand runs each, or
- * fewer if their heads are large.
+ * Sessions and Responses in a Convex deployment with the functions of `convex/`. A write is one mutation, or several
+ * mutations of which the last makes the written data visible. Two operations are weaker than the contract, because
+ * mutations are limited: an import of more than 1000 runs, and the deletion of a session with more than 1000 runs,
+ * happen in steps. A step handles a thousand runs, or fewer if their heads are large.
  */
 export class ConvexResponseStore implements ResponseStore {
   readonly #deployment: Deployment;
@@ -82,7 +82,7 @@ export class ConvexResponseStore implements ResponseStore {
     );
     if (record === null) throw errors.STALE_OWNER.saves(sessionId);
     if (record.length === 0) return undefined;
-    // Convex has already raised the stored fence; write it into the record as well.
+    // Convex has already raised the stored fence; write the fence into the record as well.
     const stored = recordOf(record, sessionId);
     if (stored === undefined) return undefined;
     const taken = { ...stored, fence };

@@ -15,7 +15,10 @@ type SavedRun = FunctionArgs<typeof api.responses.save>['runs'][number];
  */
 const limits = { bytes: 4 * 1_048_576, rows: 1_000, runs: 1_000, heads: 1_048_576 };
 
-/** For how many running runs the items' hashes are remembered, so that a growing snapshot sends only changes. */
+/**
+ * The number of running runs whose items' hashes are remembered, so that only the changes of a growing snapshot are
+ * sent.
+ */
 const rememberedMax = 200;
 
 interface Remembered {
@@ -24,7 +27,7 @@ interface Remembered {
 }
 
 interface Changes extends Pick<SavedRun, 'base' | 'rows'> {
-  /** The bytes that the mutation reads to delete replaced rows. */
+  /** The number of bytes that the mutation must read in order to delete replaced rows. */
   replaced: number;
 }
 
@@ -38,14 +41,17 @@ interface Packed {
 export class ResponseSaver {
   readonly #deployment: Deployment;
   readonly #remembered = new LruMap<string, Remembered>(rememberedMax);
-  /** The unfinished saves by run: two saves of a run at once would only make each other start over. */
+  /** The unfinished saves by run: two saves of a run at the same time would only force each other to start over. */
   readonly #saving = new Map<string, Promise<void>>();
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
   }
 
-  /** Saves up to 1000 Responses, with heads of up to 1 MiB in total, all or none; more Responses in several steps. */
+  /**
+   * Saves Responses. Up to 1000 Responses, with heads of up to 1 MiB in total, are saved all or none; more Responses
+   * are saved in several steps.
+   */
   async save(responses: readonly Response[]): Promise<void> {
     const packed = await this.#deployment.write(async () => responses.map(pack));
     for (const some of fittingBatches(packed, headSize, {
@@ -81,7 +87,7 @@ export class ResponseSaver {
       };
       const inOne = take(room, small.rows, replaced) ? small : await this.#stage(each);
       runs.push({ message: each.message, revision: randomUUID(), ...inOne });
-      // Forget the hashes: if this attempt fails, the next attempt must send all items.
+      // Remove the remembered hashes: if this attempt fails, the next attempt must send all items.
       this.#remembered.delete(each.message.runId);
     }
     await this.#deployment.mutation(api.responses.save, { runs });
@@ -130,8 +136,8 @@ function pack(response: Response): Packed {
 }
 
 /**
- * Whether the new rows and the rows that they replace fit into the room of the mutation; if they fit, reduces the
- * room.
+ * Whether the new rows and the rows that they replace fit into the remaining room of the mutation. If they fit, reduces
+ * the room.
  */
 function take(
   room: { bytes: number; rows: number },

@@ -12,8 +12,8 @@ import { itemsIn } from './reading.ts';
 const batchSize = 20;
 
 /**
- * Searches titles and items. Of frequent words only the 256 best matches are checked: Convex returns the best first,
- * not the newest.
+ * Searches titles and items. For frequent words, only the 256 best matches are checked: Convex returns the best matches
+ * first, not the newest.
  */
 export async function search(
   deployment: Deployment,

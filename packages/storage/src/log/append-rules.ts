@@ -13,7 +13,7 @@ export interface RunProgress {
 }
 
 /**
- * Checks whether these events (at least one) may be appended to a run, and returns the run's progress after them.
+ * Checks whether these events (at least one) may be appended to a run. Returns the run's progress after these events.
  * `run` is undefined before the first append. Throws the errors of `EventLog.append`.
  */
 export function advanceRun(

@@ -1,6 +1,6 @@
 /**
- * The stored form of archived events: parts of several events as JSON, each with the fields that all events of the run
- * share.
+ * The stored form of archived events: each part contains several events as JSON, and the fields that all events of the
+ * run share.
  */
 import type { StreamEvent } from '@liminal/protocol';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { errors } from '../errors.ts';
 import { readAs } from '../store/stored-json.ts';
 import { decodeEvent, encodeEvents, type EventRow, RunConstants } from './event-rows.ts';
 
-/** The most events, and characters of events, in one part; a larger event is a part of its own. */
+/** The most events, and the most characters of events, in one part. A larger event is a part of its own. */
 const partEvents = 1_000;
 const partSize = 1024 * 1024;
 
@@ -39,8 +39,8 @@ export function encodeEventParts(runId: string, events: readonly StreamEvent[]):
 }
 
 /**
- * The events of a run's parts, each once. `parts` are in the order of their first events. A damaged part, whose JSON
- * cannot be read, is left out.
+ * Returns the events of a run's parts, each event once. `parts` are in the order of their first events. A damaged part,
+ * whose JSON cannot be read, is left out.
  */
 export function decodeEventParts(
   runId: string,

@@ -11,7 +11,7 @@ export const RunConstants = z.object({
 });
 export type RunConstants = z.infer<typeof RunConstants>;
 
-/** The fields of each event besides its run's constants. */
+/** The fields of each event that the run's constants do not contain. */
 export interface EventRow {
   seq: number;
   timestamp: string;
@@ -35,8 +35,8 @@ export function encodeEvents(runId: string, events: readonly StreamEvent[]): Eve
 }
 
 /**
- * The event of a row. If the row is damaged, the event is an error item, or an end of the run if the row contained
- * the run's end.
+ * Returns the event of a row. If the row is damaged, returns an error item instead; or, if the row contained the run's
+ * end, an end of the run.
  */
 export function decodeEvent(runId: string, run: RunConstants, row: EventRow): StreamEvent {
   const fields = parseObject(row.payload);
@@ -52,7 +52,7 @@ export function decodeEvent(runId: string, run: RunConstants, row: EventRow): St
     traceContext: run.traceContext,
     type: payload.type,
     payload,
-    // The type equals the payload's type, which TypeScript cannot infer.
+    // The row's type is the payload's type; TypeScript cannot infer this.
   } as StreamEvent;
 }
 

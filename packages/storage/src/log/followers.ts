@@ -2,10 +2,10 @@ import type { StreamEvent } from '@liminal/protocol';
 import { isTerminal } from '@liminal/protocol';
 import type { FollowOptions } from '../event-log.ts';
 
-/** The state of a run; if `closed`, further appends to the run are refused. */
+/** The state of a run. If the state is `closed`, the log refuses further appends to the run. */
 type FollowState = 'unknown' | 'open' | 'closed';
 
-/** A driver's functions that following needs; they return promises if the driver must ask a server. */
+/** The driver's functions that following a run needs. The functions return promises if the driver must ask a server. */
 export interface FollowSource {
   /**
    * A limited page of a run's events after a `seq`; a settled run also has a page while its events exist. Once
@@ -24,8 +24,8 @@ export interface FollowSource {
 }
 
 /**
- * The followers of each run. A follower is only notified that there are new events, and reads them from the log page by
- * page, so that even a slow follower holds one page.
+ * The followers of each run. A follower is only notified that there are new events. The follower reads these events
+ * from the log page by page, so that even a slow follower has only one page in memory.
  */
 export class Followers {
   readonly #source: FollowSource;
@@ -48,7 +48,7 @@ export class Followers {
       // the event.
       while (follower.active) {
         // Request the notification first, so that it also reports events that are appended during the next two calls.
-        // Read the state before the page, so that the page has all events of that state.
+        // Read the state before the page, so that the page contains all events up to that state.
         const notified = follower.nextNotification();
         const stateNow = this.#source.stateOf(runId, isWanted);
         const state = typeof stateNow === 'string' ? stateNow : await stateNow;

@@ -5,9 +5,9 @@ import { idOfTextKey, textKey } from '../store/text-key.ts';
 import { isDeleted } from './deleted-sessions.ts';
 import type { Tables } from './tables.ts';
 
-/*
- * Every change of a blob's holders first locks the session, then the rows of the blobs in the order of their hashes: so
- * no blob is deleted while a session gets a hold on it, and no two changes wait for each other.
+/**
+ * Every change of a blob's holders first locks the session, and then locks the rows of the blobs in the order of their
+ * hashes. Therefore no blob is deleted while a session gets a hold on it, and no two changes wait for each other.
  */
 
 /** Stores the bytes, unless they are stored already. Returns the stored media type. */
@@ -94,8 +94,8 @@ export async function readBlob(
   if (!row) return undefined;
   const parts: Buffer[] = [];
   for (let from = 0; from < row.size; from += partSize) {
-    // Read the bytes in parts: the whole blob would arrive as one text of twice its size, and would block the one
-    // thread for a second.
+    // Read the bytes in parts: the whole blob would arrive as one text of twice the blob's size, and would block the
+    // server's one thread for a second.
     const part = sql<Buffer>`substring(bytes FROM ${from + 1}::integer FOR ${partSize}::integer)`;
     const found = await db
       .selectFrom('blobs')
@@ -194,7 +194,7 @@ async function addHolds(
     .execute();
 }
 
-/** Locks blobs. Locks the rows of blobs, and returns the hashes of the blobs that are stored. */
+/** Locks the rows of blobs, and returns the hashes of the blobs that are stored. */
 async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
@@ -208,7 +208,7 @@ async function lockBlobs(db: Transaction<Tables>, hashes: readonly string[]): Pr
 
 /** Locks a session's holds until the transaction ends. */
 async function lockHolder(db: Transaction<Tables>, sessionId: string): Promise<void> {
-  // A different lock from the one on the session's runs, because writing bytes may take a while.
+  // This lock is not the lock on the session's runs, because writing bytes may take a while.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${textKey(sessionId)}, 1))`.execute(db);
 }
 

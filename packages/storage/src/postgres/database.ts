@@ -31,14 +31,16 @@ const limits = {
   max: 10,
   connectionTimeoutMillis: 10_000,
   statement_timeout: 30_000,
-  /** This timeout also works if the database no longer answers. */
+  /** Unlike `statement_timeout`, this timeout also works if the database no longer answers. */
   query_timeout: 40_000,
   idle_in_transaction_session_timeout: 60_000,
   idleTimeoutMillis: 60_000,
   maxLifetimeSeconds: 1_800,
 };
 
-/** Connections to the database, opened when needed; a lost connection is replaced on the next use. */
+/**
+ * Connections to the database. A connection is opened when it is needed; a lost connection is replaced on the next use.
+ */
 export class PostgresDatabase {
   readonly #db: Kysely<Tables>;
   readonly #address: string;
@@ -98,7 +100,7 @@ export class PostgresDatabase {
   }
 }
 
-/** Opens the database for a first use, and closes it if that fails. */
+/** Opens the database for a first use. If the first use fails, closes the database. */
 async function openPool<T>(url: string, first: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const pool = new Pool({
     ...limits,
@@ -107,7 +109,8 @@ async function openPool<T>(url: string, first: (db: Kysely<Tables>) => Promise<T
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  // A lost connection fails its query, if any, and the pool drops it, so there is nothing else to do.
+  // A lost connection makes its current query fail, and the pool drops the connection, so nothing else needs to be
+  // done.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: retryingPool(pool) }) });
@@ -120,7 +123,7 @@ async function openPool<T>(url: string, first: (db: Kysely<Tables>) => Promise<T
   }
 }
 
-/** The problem as the end of a sentence, with advice if there is any. */
+/** Returns the problem as the end of a sentence, with advice if the problem is known. */
 function reasonOf(error: unknown): string {
   // If a host has several addresses, the error is an AggregateError with an error for each address.
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;

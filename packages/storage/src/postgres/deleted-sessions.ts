@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { textKey } from '../store/text-key.ts';
 import type { Tables } from './tables.ts';
 
-/** Stores the ids of a deleted session: its own and its agent's. */
+/** Stores the ids of a deleted session: Liminal's id and the agent's ids. */
 export async function addDeleted(db: Transaction<Tables>, ids: readonly string[]): Promise<void> {
   await db
     .insertInto('deleted_sessions')

@@ -66,7 +66,9 @@ export async function readItems(
   return { items: rows.map((row) => rowReader.item(row)).toReversed(), heads, hasMore };
 }
 
-/** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
+/**
+ * Returns the items with the wanted call keys, in the order of the run. For each key, returns only the nearest items.
+ */
 export async function readCalls(
   db: Transaction<Tables>,
   { runId, keys, side, index }: CallsWanted,
@@ -101,7 +103,7 @@ export async function readCalls(
   return rows.map((row) => storedItem(runId, row));
 }
 
-/** The place of an item: its run's key, and its index in the run. */
+/** The position of an item: the key of its run, and its index in the run. */
 interface ItemPlace {
   key: Key;
   index: number;
@@ -173,8 +175,8 @@ async function hasItemsBefore(
 }
 
 /**
- * Heads of runs, oldest first. The run of `to` is left out if none of its items are before the place, because an
- * earlier page has shown it.
+ * Returns heads of runs, oldest first. If no items of the run of `to` are before the position, this run is left out,
+ * because an earlier page has shown it.
  */
 async function readHeads(
   db: Transaction<Tables>,

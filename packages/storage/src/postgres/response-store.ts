@@ -23,7 +23,7 @@ import { findSession, listSessions, saveSession, takeSession } from './sessions.
 import { sessionIdsOf } from '../store/session-ids.ts';
 import { textKey } from '../store/text-key.ts';
 
-/** A store for several servers. Each write is a transaction, and the database decides which write is first. */
+/** A store for several servers. Each write is a transaction; the database decides the order of writes. */
 export class PostgresResponseStore implements ResponseStore {
   readonly #database: PostgresDatabase;
 

@@ -27,9 +27,9 @@ export async function saveResponses(
 }
 
 /**
- * Locks these sessions until the transaction ends: no other transaction can save their runs. The lock ensures that
- * concurrent readers see runs in the order of their keys, and that two transactions that save the same runs cannot
- * deadlock.
+ * Locks these sessions until the transaction ends: no other transaction can save runs of these sessions. The lock
+ * ensures that concurrent readers see runs in the order of their keys, and that two transactions that save the same
+ * runs cannot deadlock.
  */
 export async function lockSessions(
   db: Transaction<Tables>,
@@ -97,7 +97,7 @@ interface ItemRow {
   callHash: string | null;
 }
 
-/** Hashes of a run's stored items, since most items of a growing snapshot need not be sent again. */
+/** Hashes of a run's stored items: most items of a growing snapshot are unchanged, and need not be sent again. */
 async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number, StoredItemMark>> {
   const rows = await db
     .selectFrom('items')
@@ -113,7 +113,7 @@ async function readMarks(db: Transaction<Tables>, key: Key): Promise<Map<number,
   );
 }
 
-/** The row to write for an item; undefined if the same row is stored already. */
+/** Returns the row to write for an item; undefined if an equal row is already stored. */
 function rowToWrite(
   item: OutputItem,
   index: number,

@@ -151,7 +151,10 @@ const migrations: Migration[] = [
 /** A lock number that other programs are unlikely to use. */
 const migrationLock = 4_823_771_905;
 
-/** Migrates the tables to this version, all steps or none; of several starting servers, one does it. */
+/**
+ * Migrates the tables to this version, all steps or none. If several servers start at the same time, one of them does
+ * this.
+ */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   await db.transaction().execute(async (work) => {
     await sql`SELECT pg_advisory_xact_lock(${migrationLock})`.execute(work);

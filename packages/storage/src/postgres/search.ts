@@ -56,7 +56,7 @@ interface SizedItemKey extends ItemKey {
   size: number;
 }
 
-/** The places of items with the words, newest first. */
+/** The positions of items that contain the words, newest first. */
 async function findItemKeys(
   db: Transaction<Tables>,
   query: ParsedQuery,
@@ -91,7 +91,7 @@ async function findItemKeys(
 
 type Candidate = ItemKey & ItemRow & { session_id: string };
 
-/** The items at these places, newest first. */
+/** The items at these positions, newest first. */
 async function readCandidates(
   db: Transaction<Tables>,
   places: readonly ItemKey[],
@@ -111,7 +111,10 @@ async function readCandidates(
     .execute();
 }
 
-/** A condition for the index's words: in quotes, they cannot be operators of a tsquery. */
+/**
+ * Returns a condition for the words in the index. The words are in quotes, so that they cannot be operators of a
+ * tsquery.
+ */
 function hasWords(column: 'words' | 'title_words', query: ParsedQuery): RawBuilder<boolean> {
   const { exact, prefix } = indexTerms(query);
   const wanted = [...exact.map((word) => `'${word}'`), `'${prefix}':*`].join(' & ');

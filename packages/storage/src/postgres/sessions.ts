@@ -38,7 +38,7 @@ export async function saveSession(db: Transaction<Tables>, session: SessionRecor
     .returning(sql`1`.as('saved'))
     .executeTakeFirst();
   if (!saved) throw errors.STALE_OWNER.saves(session.sessionId);
-  // Check for a deletion last: the write above has waited for any deletion in progress.
+  // Check last whether the session is deleted: the write above has waited for any deletion in progress.
   if (await isDeleted(db, session.sessionId))
     throw errors.SESSION_NOT_FOUND.deleted(session.sessionId);
 }
@@ -56,7 +56,7 @@ export async function takeSession(
   sessionId: string,
   fence: number,
 ): Promise<SessionRecord | undefined> {
-  // Locks the row: a concurrent save waits, and then sees the new fence.
+  // Locks the row: a concurrent save waits for this transaction, and then sees the new fence.
   const row = await selectSession(db, sessionId).forUpdate().executeTakeFirst();
   const record = row && rowReader.session(row);
   if (record === undefined) return undefined;

@@ -3,8 +3,8 @@ import { RowReader } from '../store/rows.ts';
 import { idOfTextKey } from '../store/text-key.ts';
 
 /**
- * A row's key; a text, because PostgreSQL's 64-bit numbers arrive as text. Keys are only compared with each other and
- * passed back to the database.
+ * A row's key. It is a text, because the library returns PostgreSQL's 64-bit numbers as text. Keys are only compared
+ * with each other and passed back to the database.
  */
 export type Key = string;
 

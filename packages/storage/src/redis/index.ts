@@ -10,9 +10,9 @@ export type { RunEntries } from './streams/index.ts';
 export { splitRedisUrls } from './split-urls.ts';
 
 /**
- * Opens the log and the coordination of its servers. Acknowledged events are as durable as the Redis: with
- * `appendonly yes` and `appendfsync always` they survive any crash, with `everysec` all but those of the last second.
- * Throws StorageError `REDIS_UNAVAILABLE` if Redis cannot be reached.
+ * Opens the log and the coordination of its servers. Acknowledged events are as durable as the data of the Redis: with
+ * `appendonly yes` and `appendfsync always` they survive any crash; with `everysec`, the events of the last second may
+ * be lost. Throws StorageError `REDIS_UNAVAILABLE` if Redis cannot be reached.
  */
 export async function openRedis(options: RedisOptions): Promise<OpenedRedis> {
   const driver = await import('./open.ts');
@@ -25,7 +25,10 @@ export async function describeRedis(url: string): Promise<RedisReport> {
   return driver.describeRedis(url);
 }
 
-/** Opens a run’s stream, and reads it as a program in any language would. Throws StorageError `REDIS_UNAVAILABLE`. */
+/**
+ * Opens a run’s stream, and reads the stream in the same way as programs in other languages. Throws StorageError
+ * `REDIS_UNAVAILABLE`.
+ */
 export async function openRunEntries(
   { url, prefix = 'codex' }: Pick<RedisOptions, 'url' | 'prefix'>,
   runId: string,

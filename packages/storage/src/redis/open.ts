@@ -14,17 +14,21 @@ import { StreamReader } from './streams/index.ts';
 
 export interface RedisOptions {
   /**
-   * `redis://` or `rediss://`, with user, password and database number if needed. For a Redis Cluster, any node, or
-   * several separated by commas; a node knows the other nodes' addresses, and there are no database numbers.
+   * `redis://` or `rediss://`, with user, password and database number if needed. For a Redis Cluster: any node, or
+   * several nodes separated by commas. A node reports the addresses of the other nodes; a cluster has no database
+   * numbers.
    */
   url: string;
   /** The prefix of all keys; default `codex`. */
   prefix?: string;
-  /** The number of newest events that a run keeps when older ones are projected; default 1000. */
+  /** The number of newest events of a run that the log keeps after the older events are projected; default 1000. */
   maxLength?: number;
   /** How long followers of a settled run have to get the rest of the run, ms; default a minute. */
   settledTtlMs?: number;
-  /** A run whose projector has been silent for this long is assigned to another, ms; default half a minute. */
+  /**
+   * A run is assigned to another projector if its projector has been silent for this long, in ms; default half a
+   * minute.
+   */
   claimIdleMs?: number;
 }
 

@@ -14,9 +14,9 @@ interface NamedBlob {
 }
 
 /**
- * Blobs in SQLite. Bytes are read and written in parts, with other work in between. While the parts of a blob are
- * being written, the blob has no hash and cannot be found; the last step adds the hash. A blob that no session needs
- * loses its hash in one step, and its bytes afterwards.
+ * Blobs in SQLite. Bytes are read and written in parts, and other work runs between two parts. While the parts of a
+ * blob are being written, the blob has no hash and cannot be found; the last step adds the hash. When no session needs
+ * a blob any more, its hash is removed in one step, and its bytes are deleted afterwards.
  */
 export class SqliteBlobStore implements BlobStore {
   readonly #database: Database;
@@ -24,7 +24,7 @@ export class SqliteBlobStore implements BlobStore {
   readonly #deleted: DeletedSessions;
   /** Blobs without a hash whose bytes must be deleted. */
   readonly #unneeded: Set<BlobKey>;
-  /** Unfinished writes by hash, so that the same bytes are written once if they are put several times at once. */
+  /** Unfinished writes by hash. If the same bytes are put several times at once, they are written only once. */
   readonly #adding = new Map<string, Promise<string>>();
 
   constructor(database: Database) {
@@ -86,7 +86,7 @@ export class SqliteBlobStore implements BlobStore {
     return old.length;
   }
 
-  /** Ends a session's holds, within the caller's transaction. Returns the blobs to clear. */
+  /** Ends a session's holds, within the caller's transaction. Returns the blobs whose bytes must be deleted. */
   release(sessionId: string): BlobKey[] {
     return this.#table.release(sessionId);
   }
@@ -139,8 +139,8 @@ export class SqliteBlobStore implements BlobStore {
   }
 
   /**
-   * Adds a session's hold, or lets the blob wait for a session from now on. Returns the blob's media type, or
-   * undefined if the blob is not stored.
+   * Adds a session's hold; or, without a session, makes the blob wait for a session from now on. Returns the blob's
+   * media type, or undefined if the blob is not stored.
    */
   #holdOrWait(hash: string, sessionId: string | undefined): string | undefined {
     const stored = this.#table.find(hash);

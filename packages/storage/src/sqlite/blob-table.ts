@@ -94,7 +94,7 @@ export class BlobTable {
     this.#hold.run(keyOf(sessionId), key);
   }
 
-  /** Ends a session's holds. Returns the blobs that no session needs any more; they have lost their hashes. */
+  /** Ends a session's holds. Returns the blobs that no session needs any more; their hashes are then removed. */
   release(sessionId: string): BlobKey[] {
     const session = keyOf(sessionId);
     const held = keysOf(this.#held.all(session));
@@ -103,8 +103,8 @@ export class BlobTable {
   }
 
   /**
-   * Removes the hashes of uploads from before a time (ms since the epoch) that no session holds, and returns these
-   * blobs.
+   * Finds uploads that are older than a time (ms since the epoch) and that no session holds. Removes their hashes, and
+   * returns these blobs.
    */
   unnameOld(before: number): BlobKey[] {
     return keysOf(this.#unnameOld.all(before));

@@ -40,7 +40,7 @@ function ask(sql: string): unknown[] {
   }
 }
 
-/** The turn of the event loop in which each call of these methods runs. */
+/** For each call of these methods, the turn of the event loop in which the call runs. */
 function turnsOf(...methods: ('part' | 'addPart' | 'drop')[]): number[] {
   const turns: number[] = [];
   let turn = 0;
@@ -105,7 +105,7 @@ test('a half-written blob is invisible, and is deleted if its write never finish
   expect(await storage.blobs.get(hash)).toMatchObject({ size: large.length });
 });
 
-test('many puts of the same bytes at once write them once, and one that fails does not fail the others', async () => {
+test('if the same bytes are put many times at once, they are written once, and a put that fails does not fail the others', async () => {
   const { blobs } = storage;
   const { addPart } = BlobTable.prototype;
   let calls = 0;
@@ -178,7 +178,7 @@ describe('SAFE: damaged bytes are refused, and never returned', () => {
     await storage.store.saveSession(sessionRecord('session-1'));
     await storage.close();
     const file = readFileSync(path());
-    // Look for only 64 bytes, which lie in one page.
+    // Search for only 64 bytes, because they lie in one page.
     const at = file.indexOf(large.subarray(700_000, 700_064));
     expect(at).toBeGreaterThan(0);
     overwrite(at + 20, Buffer.from('other bytes'));
@@ -202,7 +202,7 @@ describe('SAFE: damaged bytes are refused, and never returned', () => {
   }
 });
 
-test('a database from before blobs keeps its data, and accepts blobs', async () => {
+test('a database that was created before blobs existed keeps its data, and accepts blobs', async () => {
   await storage.store.saveSession(sessionRecord('session-1'));
   await storage.close();
   ask('DROP INDEX items_of_call');

@@ -29,7 +29,7 @@ const finished = {
   finalItem: { type: 'message', id: 'a', content: 'Hello.', origin: 'agent' },
 } as const;
 
-test('SAFE: damaged rows are set aside and reported, and all others can be read', async () => {
+test('SAFE: damaged rows are set aside and reported, and all other rows can be read', async () => {
   const before = openSqliteStorage(dataDir);
   for (const id of ['whole', 'spoilt']) await before.store.saveSession(sessionRecord(id));
   await before.store.importResponses([
@@ -103,7 +103,7 @@ test('SAFE: a damaged count of items does not fill the memory', async () => {
   await close();
 });
 
-test('SAFE: a run with damaged rows folds to its remaining events, and ends at the same place', async () => {
+test('SAFE: if some rows of a run are damaged, the remaining events are folded, and following the run still ends', async () => {
   const before = openSqliteStorage(dataDir);
   const whole = eventsOf('l', [start, said, finished, done]);
   await before.log.append('l', whole);
@@ -125,7 +125,7 @@ test('SAFE: a run with damaged rows folds to its remaining events, and ends at t
   }
 });
 
-test('SAFE: a page of the file that cannot be read is answered with STORE_READ_FAILED; data on other pages is read', async () => {
+test('SAFE: reading a damaged page of the file rejects with STORE_READ_FAILED, and data on other pages can be read', async () => {
   const before = openSqliteStorage(dataDir);
   const text = (name: string) =>
     Array.from({ length: 40 }, (_, at) => `${name} ${at} ${'x'.repeat(500)}`);
@@ -138,7 +138,7 @@ test('SAFE: a page of the file that cannot be read is answered with STORE_READ_F
   const path = join(dataDir, 'liminal.db');
   const bytes = readFileSync(path);
   for (let at = bytes.indexOf('spoilt 7 '); at >= 0; at = bytes.indexOf('spoilt 7 ', at + 1)) {
-    // Damage the page's header, which has its type and the places of its cells.
+    // Damage the page's header, which contains its type and the positions of its cells.
     bytes.fill(0xff, at - (at % 4_096), at - (at % 4_096) + 8);
   }
   writeFileSync(path, bytes);
@@ -157,7 +157,7 @@ test.each([
   ['empty', (path: string) => truncateSync(path)],
   ['missing', (path: string) => rmSync(path)],
 ])(
-  'SAFE: a database that is %s is not replaced by a new one while a write-ahead log exists, which SQLite would delete',
+  'SAFE: if a write-ahead log exists, a database that is %s is not replaced by a new database, because SQLite would delete the log',
   (_what, spoil) => {
     const path = join(dataDir, 'liminal.db');
     writeFileSync(path, '');

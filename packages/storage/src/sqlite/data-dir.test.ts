@@ -43,7 +43,7 @@ describe('the data folder', () => {
     }
   });
 
-  test('is made private if it is empty, and is not changed if it has other files', async () => {
+  test('is made private if it is empty, and is not changed if it contains other files', async () => {
     const shared = join(parent, 'shared');
     for (const folder of [dataDir, shared]) {
       mkdirSync(folder, { recursive: true });
@@ -56,7 +56,7 @@ describe('the data folder', () => {
     expect(modeOf(join(shared, 'liminal.db'))).toBe(0o600);
   });
 
-  test('belongs to one server at a time, and is free again when that server closes it', async () => {
+  test('can be used by only one server at a time, and is free again when that server closes it', async () => {
     const first = await openSqliteStorage(dataDir);
     const inUse = { code: 'DATA_DIR_IN_USE', message: expect.stringContaining(dataDir) };
     await expect(openSqliteStorage(dataDir)).rejects.toMatchObject(inUse);
@@ -70,7 +70,7 @@ describe('the data folder', () => {
     await second.close();
   });
 
-  test('written by a newer version is refused with a sentence, and not changed', async () => {
+  test('is refused with a sentence, and not changed, if a newer version has written it', async () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const newer = new DatabaseSync(path);
@@ -88,7 +88,7 @@ describe('the data folder', () => {
     await (await openSqliteStorage(dataDir)).close();
   });
 
-  test('written before search existed can be searched', async () => {
+  test('can be searched even if it was written before search existed', async () => {
     const first = await openSqliteStorage(dataDir);
     await first.store.importResponses([response('run-1', ['early words'])]);
     await first.close();
@@ -112,7 +112,7 @@ describe('the data folder', () => {
     await storage.close();
   });
 
-  test('from before the index of calls is migrated', async () => {
+  test('is migrated if it was written before the index of calls existed', async () => {
     const storage = await openSqliteStorage(dataDir);
     const answer = { id: 'out', callId: 'c', output: 'Done', success: true } as const;
     const outputItems: OutputItem[] = [
@@ -149,7 +149,7 @@ describe('the data folder', () => {
     await (await openSqliteStorage(dataDir)).close();
     const path = join(dataDir, 'liminal.db');
     const bytes = readFileSync(path);
-    // The first page, with the list of tables, stays whole.
+    // The first page, which contains the list of tables, is not damaged.
     writeFileSync(path, bytes.fill('damaged ', 4096));
     for (const _ of ['first', 'again']) {
       await expect(openSqliteStorage(dataDir)).rejects.toMatchObject({

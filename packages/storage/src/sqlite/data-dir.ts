@@ -27,14 +27,14 @@ export function privateFile(dataDir: string, name: string): string {
 }
 
 /**
- * Locks the folder for this process as long as the returned connection is open. The lock is the kernel's: it ends with
- * the process, however the process ends. Throws StorageError `DATA_DIR_IN_USE`.
+ * Locks the folder for this process as long as the returned connection is open. The kernel holds the lock: the lock
+ * ends with the process, however the process ends. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export function lockDataDir(dataDir: string): DatabaseSync {
-  // The lock is in a separate database, so that other programs can still read the real database.
+  // A separate database contains the lock, so that other programs can still read the real database.
   const lock = new DatabaseSync(privateFile(dataDir, 'liminal.lock'));
   try {
-    // The lock file is never written, so its journal stays in memory instead of in a file that would remain.
+    // The lock file is never written. Its journal is kept in memory, because a journal file would remain in the folder.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
     return lock;
   } catch (cause) {

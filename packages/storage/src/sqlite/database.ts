@@ -18,11 +18,17 @@ const pragmas = `
   PRAGMA journal_size_limit = 67108864;
 `;
 
-/** How long a write waits for another program that holds the database, such as a backup, and how often it tries, ms. */
+/**
+ * How long a write waits for another program that has locked the database, such as a backup, and how often the write is
+ * tried, in ms.
+ */
 const busyTimeout = 5_000;
 const busyPollMs = 25;
 
-/** How often a write checks whether the file still exists, ms: a check takes as long as writing a small event. */
+/**
+ * How often a write checks whether the file still exists, in ms. A check takes as long as writing a small event, so not
+ * every write checks.
+ */
 const fileCheckMs = 1_000;
 
 type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
@@ -36,10 +42,10 @@ export class Database {
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  /** The identity of the open files, and the time at which their paths were last checked to lead to these files. */
+  /** The identity of the open files, and the time of the last check that their paths still lead to these files. */
   readonly #files: string;
   #checkedAt = performance.now();
-  /** The queue of writes that wait until another program releases the database. */
+  /** The queue of writes that wait until another program unlocks the database. */
   #writeQueue: Promise<unknown> | undefined;
 
   /** Throws the errors of `openSqliteStorage`. */
@@ -50,7 +56,7 @@ export class Database {
       refuseLostDatabase(join(dataDir, 'liminal.db'));
       this.#path = privateFile(dataDir, 'liminal.db');
       this.#connection = openConnection(this.#path);
-      // After the start, no call may block the one thread.
+      // After the start, no call may block the server's one thread.
       this.#connection.exec('PRAGMA busy_timeout = 0');
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
@@ -76,8 +82,8 @@ export class Database {
   }
 
   /**
-   * Writes like `write`, but waits while another program holds the database: in order, and without blocking other
-   * work.
+   * Writes like `write`, but waits while another program has locked the database. Waiting writes run in order and do
+   * not block other work.
    */
   async writeInTurn<T>(code: WriteFailure, work: () => T): Promise<T> {
     if (this.#writeQueue === undefined) {
@@ -159,8 +165,8 @@ function filesOf(path: string): string {
 }
 
 /**
- * Refuses a missing or empty database with a write-ahead log: SQLite would delete the log, and with it the newest data.
- * Throws StorageError `DATA_DIR_UNUSABLE`.
+ * Refuses a write-ahead log whose database is missing or empty: SQLite would delete the log, and with it the newest
+ * data. Throws StorageError `DATA_DIR_UNUSABLE`.
  */
 function refuseLostDatabase(path: string): void {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -168,7 +174,7 @@ function refuseLostDatabase(path: string): void {
   throw errors.DATA_DIR_UNUSABLE.lost(path);
 }
 
-/** Whether a write failed because another program holds the database. */
+/** Whether a write failed because another program has locked the database. */
 function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
 }

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe('a full disk', () => {
-  /** Allows no new page: SQLite raises the limit to the current number of pages. */
+  /** From now on, no new page can be added: SQLite raises the limit to the current number of pages. */
   const fill = () => database.prepare('PRAGMA max_page_count = 1').get();
   const free = () => database.prepare('PRAGMA max_page_count = 1000000').get();
   const big = 'x'.repeat(1_000_000);
@@ -90,7 +90,7 @@ describe('a disk that is full before or between the parts of a blob', () => {
     );
 
   test.each([0, 300, 700])(
-    'refuses the whole blob, and accepts it later: %i pages',
+    'refuses the whole blob, and accepts the blob later: %i pages',
     async (pages) => {
       const blobs = new SqliteBlobStore(database);
       const store = new SqliteResponseStore(database, blobs);
@@ -119,7 +119,7 @@ describe('a disk that is full before or between the parts of a blob', () => {
 });
 
 describe('space on the disk', () => {
-  /** The bytes of all pages in use. */
+  /** The number of bytes of all pages in use. */
   function bytesInUse(): number {
     const connection = new DatabaseSync(join(dataDir, 'liminal.db'), { readOnly: true });
     const row = connection.prepare('SELECT sum(pgsize) AS bytes FROM dbstat').get();
@@ -179,7 +179,7 @@ describe('space on the disk', () => {
     expect(await restarted.unsettled()).toEqual([]);
   });
 
-  test('the words of an item are deleted with it', async () => {
+  test('the words of an item are deleted together with the item', async () => {
     const store = new SqliteResponseStore(database, new SqliteBlobStore(database));
     const words = () =>
       Number(database.prepare('SELECT count(*) AS count FROM item_words').get()?.['count']);

@@ -10,8 +10,8 @@ import type { TableRun } from './event-table.ts';
 import { EventTable } from './event-table.ts';
 
 /**
- * The most that a follower reads at once: events, or characters of events (the event that exceeds the limit is
- * included).
+ * The most data that a follower reads at once: the number of events, or the number of characters of events. The event
+ * that exceeds the limit is included.
  */
 const followPage = { events: 128, characters: 1_000_000 };
 
@@ -22,8 +22,9 @@ const followPage = { events: 128, characters: 1_000_000 };
 const large = 256 * 1024;
 
 /**
- * The event log in SQLite. The log works synchronously: an append takes microseconds, and is in the database when it
- * returns. The progress of each run is kept in memory, since no other process writes to this database.
+ * The event log in SQLite. The log works synchronously: an append takes microseconds, and the events are in the
+ * database when the append returns. The progress of each run is kept in memory, because no other process writes to this
+ * database.
  */
 export class SqliteEventLog implements EventLog {
   readonly #database: Database;
@@ -58,7 +59,8 @@ export class SqliteEventLog implements EventLog {
       return { key, progress };
     });
     this.#runs.set(runId, run);
-    // The callers that wait for this append run first: sending the event to readers takes as long again.
+    // The callers that wait for this append run first, because sending the event to readers takes as long as the
+    // append.
     if (isLarge) await yieldToEventLoop();
     this.#followers.notify(runId);
   }
@@ -133,7 +135,10 @@ export class SqliteEventLog implements EventLog {
     this.#runs.delete(runId);
   }
 
-  /** Deletes a settled run once it has no follower; if the disk refuses that, the run is deleted at the next start. */
+  /**
+   * Deletes a settled run once it has no follower. If the disk refuses the deletion, the run is deleted at the next
+   * start.
+   */
   #dropSettled(runId: string): void {
     const run = this.#runs.get(runId);
     if (!run?.progress.settled) return;

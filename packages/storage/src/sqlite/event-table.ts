@@ -77,13 +77,13 @@ export class EventTable {
     return this.#findSettled.get(keyOf(runId)) !== undefined;
   }
 
-  /** A run's events, read lazily, so that the caller can stop early. */
+  /** Yields a run's events. The events are read lazily, so that the caller can stop early. */
   events(key: TableRun['key'], after: number, limit = -1): Iterable<EventRow> {
     const rows: Iterable<unknown> = this.#selectEvents.iterate(key, after, limit);
     return rows as Iterable<EventRow>;
   }
 
-  /** All runs with events, oldest first, without damaged ones. */
+  /** Returns all runs with events, oldest first; leaves out damaged runs. */
   runs(): Map<string, TableRun> {
     const rows = this.#selectRuns.all() as unknown[] as RunRow[];
     return new Map(

@@ -21,7 +21,7 @@ export function isBusy(error: unknown): boolean {
   return resultCodeOf(error) === resultCodes.busy;
 }
 
-/** The problem as the end of a sentence, with advice if there is any. */
+/** Returns the problem as the end of a sentence, with advice if the problem is known. */
 export function reasonOf(error: unknown): string {
   const message = thrownMessage(error);
   const known = advice.get(resultCodeOf(error) ?? -1);
@@ -32,6 +32,7 @@ function resultCodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) {
     return undefined;
   }
-  // The low byte, because extended codes have details, such as which file system call failed.
+  // Only the low byte is used: the other bytes of an extended code contain details, such as which file system call
+  // failed.
   return error.errcode & 0xff;
 }

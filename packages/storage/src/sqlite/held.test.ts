@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('SAFE: while another program holds the database, writes wait in order, and nothing else waits', async () => {
+test('SAFE: while another program has locked the database, writes wait in order, and other work does not wait', async () => {
   const { log, store } = storage;
   await log.append('run', eventsOf('run', [start]));
   await store.saveSession(sessionRecord('s', { title: 'before' }));
@@ -56,7 +56,7 @@ test('SAFE: while another program holds the database, writes wait in order, and 
   expect(await log.read('run')).toEqual([]);
 });
 
-test('SAFE: a database that is held for too long refuses with advice, and accepts later writes', async () => {
+test('SAFE: if another program locks the database for too long, a write is refused with advice, and later writes are accepted', async () => {
   const { store } = storage;
   other.exec('BEGIN IMMEDIATE');
   await expect(store.saveSession(sessionRecord('s'))).rejects.toMatchObject({
@@ -67,7 +67,7 @@ test('SAFE: a database that is held for too long refuses with advice, and accept
   await store.saveSession(sessionRecord('s'));
 }, 15_000);
 
-test('SAFE: if another program holds the database, each of many writes is refused after the same time as the first', async () => {
+test('SAFE: if another program has locked the database, each of many writes is refused after as much time as the first write', async () => {
   const { store } = storage;
   other.exec('BEGIN IMMEDIATE');
   const began = performance.now();

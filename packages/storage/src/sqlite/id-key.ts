@@ -5,7 +5,7 @@ import { idOfTextKey as idOfText, textKey } from '../store/text-key.ts';
 /** A prefix that real ids do not have. */
 const mark = '\u0000json:';
 
-/** An id in a form that SQLite can store: in UTF-8 all lone surrogates would become the same character. */
+/** Converts an id to a form that SQLite can store: in UTF-8, all lone surrogates would become the same character. */
 export function keyOf(id: string): string {
   return id.isWellFormed() && !id.startsWith(mark) ? id : mark + textKey(id);
 }

@@ -2,8 +2,8 @@
 import type { OpenedStorage } from '../storage.ts';
 
 /**
- * Opens (or creates) the database in the data folder, which one server at a time may use. Throws StorageError
- * `DATA_DIR_IN_USE`, `DATA_DIR_UNUSABLE` or `DATA_TOO_NEW`, each with advice.
+ * Opens the database in the data folder, and creates it if it is missing. Only one server at a time may use the data
+ * folder. Throws StorageError `DATA_DIR_IN_USE`, `DATA_DIR_UNUSABLE` or `DATA_TOO_NEW`, each with advice.
  */
 export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage> {
   const driver = await import('./open.ts');
@@ -11,8 +11,8 @@ export async function openSqliteStorage(dataDir: string): Promise<OpenedStorage>
 }
 
 /**
- * Locks a data folder for this process, creating it if it is missing, without storing anything in it. Returns the
- * unlock function. Throws StorageError `DATA_DIR_IN_USE`.
+ * Locks a data folder for this process, and creates the folder if it is missing. Stores nothing in the folder. Returns
+ * the unlock function. Throws StorageError `DATA_DIR_IN_USE`.
  */
 export async function takeDataDir(dataDir: string): Promise<() => void> {
   const { lockDataDir, prepareDataDir } = await import('./data-dir.ts');

@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { keyOf, rowReader } from './id-key.ts';
 import { indexBits } from './item-words.ts';
 
-/** The most items that one search examines; each item blocks the one thread for a moment. */
+/** The most items that one search examines: each item blocks the server's one thread for a moment. */
 const candidatesMax = 20_000;
 
 /** Finds items by their words. */
@@ -41,7 +41,7 @@ export class ItemSearch {
   }
 }
 
-/** A query in SQLite's syntax: words in quotes cannot be operators, and a star matches prefixes. */
+/** Returns a query in SQLite's syntax. Words in quotes cannot be operators, and a star matches prefixes. */
 function matchOf(query: ParsedQuery): string {
   const { exact, prefix } = indexTerms(query);
   return [...exact.map((word) => `"${word}"`), `"${prefix}"*`].join(' ');

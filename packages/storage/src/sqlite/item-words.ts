@@ -6,8 +6,8 @@ import { readHead, readItem } from '../store/stored-json.ts';
 import { wordList } from '../store/words.ts';
 
 /**
- * An index of words without their text, positions or counts, so that it stays small. The words are split already, so
- * the simplest tokenizer is enough, which splits at spaces and keeps every other character.
+ * An index of words. It stores neither the text nor the positions and counts of the words, so that it stays small. The
+ * words are already split, so the simplest tokenizer is enough: it splits at spaces and keeps every other character.
  */
 export const itemWords = `
   CREATE VIRTUAL TABLE item_words USING fts5 (
@@ -15,7 +15,10 @@ export const itemWords = `
   );
 `;
 
-/** A row id combines an item's run and index in one number. Items from this index on are not searched. */
+/**
+ * The number of bits of the item's index in a row id; a row id combines an item's run and index in one number. Items
+ * whose index needs more bits are not searched.
+ */
 export const indexBits = 20;
 const indexEnd = 2 ** indexBits;
 
@@ -28,7 +31,7 @@ interface NotedItem {
   status: ResponseStatus;
 }
 
-/** Keeps the index in step with the items. The caller wraps writes in a transaction. */
+/** Updates the index of words when items are saved or removed. The caller wraps writes in a transaction. */
 export class ItemWords {
   readonly #add: StatementSync;
   readonly #has: StatementSync;
@@ -40,7 +43,10 @@ export class ItemWords {
     this.#remove = database.prepare('DELETE FROM item_words WHERE rowid >= ? AND rowid < ?');
   }
 
-  /** Indexes an item once it is final; a growing item would be indexed again and again. */
+  /**
+   * Indexes an item once the item is final. A growing item is not indexed, because it would have to be indexed again
+   * and again.
+   */
   note({ key, index, item, status }: NotedItem, hasChanged: boolean): void {
     // An unchanged item is also indexed when its run ends, because it is final only then.
     if (index >= indexEnd || (!hasChanged && isUnderWay(status))) return;
@@ -53,7 +59,7 @@ export class ItemWords {
     if (words !== '') this.#add.run(row, words);
   }
 
-  /** Removes the words of a run's items, from an index on. */
+  /** Removes the words of those items of a run that have at least a given index. */
   delete(key: number, fromIndex: number): void {
     this.#remove.run(key * indexEnd + fromIndex, (key + 1) * indexEnd);
   }

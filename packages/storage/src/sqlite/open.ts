@@ -44,7 +44,7 @@ function unreadableIn(database: Database): string[] {
   ];
 }
 
-/** Makes the parts, which read the tables, and releases the folder if the tables are damaged. */
+/** Creates the parts, which read the tables. If the tables are damaged, releases the folder. */
 function makeParts(database: Database) {
   try {
     const blobs = new SqliteBlobStore(database);

@@ -95,7 +95,10 @@ export class SqliteResponseStore implements ResponseStore {
     return this.#database.read(() => ids.filter((id) => this.#deleted.has(id)));
   }
 
-  /** Saves a large Response in parts, with other work in between; after a failure the caller must save it again. */
+  /**
+   * Saves a large Response in parts; other work runs between two parts. After a failure, the caller must save the
+   * Response again.
+   */
   async saveResponse(response: Response): Promise<void> {
     const encoded = await encodeResponse(response);
     const parts = partEnds(encoded);
@@ -194,11 +197,14 @@ export class SqliteResponseStore implements ResponseStore {
     return row?.session_id === keyOf(sessionId) ? row : undefined;
   }
 
-  /** A session's runs up to the run with `key`, newest first; of that run, only the items before `index` count. */
+  /**
+   * A session's runs up to the run with `key`, newest first. Of the run with `key`, only the items before `index`
+   * count.
+   */
   *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
     for (const row of this.#responses.newestFirst(sessionId, key)) {
       const count = row.response_key === key ? Math.min(index, row.item_count) : row.item_count;
-      // A run without items before the place is left out, because an earlier page has shown it.
+      // A run is left out if none of its items are before the position, because an earlier page has shown it.
       if (row.response_key === key && index <= 0) continue;
       yield {
         head: () => rowReader.head(row),

@@ -93,8 +93,8 @@ export class ResponseTable {
   }
 
   /**
-   * Saves a Response. Does nothing if the stored Response is newer. With `from` and `to`, saves only the items in
-   * this range, as one of several parts; later items are missing until their parts are saved.
+   * Saves a Response. Does nothing if the stored Response is newer. With `from` and `to`, saves only the items in this
+   * range, as one of several parts; the items of later parts are missing until these parts are saved.
    */
   save({ response, head, items }: EncodedResponse, from = 0, to = items.length): void {
     const { id, sessionId, lastSeq, outputItems, status } = response;
@@ -145,7 +145,9 @@ export class ResponseTable {
     return rowReader.items(row.run_id, withGapsMarked(row, rows, from, to));
   }
 
-  /** The items with the wanted call keys, for each key the nearest ones, in the order of the run. */
+  /**
+   * Returns the items with the wanted call keys, in the order of the run. For each key, returns only the nearest items.
+   */
   calls(row: ResponseRow, { keys, side, index }: CallsWanted): StoredItem[] {
     const select = this.#selectCalls[side];
     const rows = keys.flatMap(
@@ -156,8 +158,8 @@ export class ResponseTable {
 }
 
 /**
- * Adds an empty row for each missing row; after the last row at most `maxGaps`, because the stored count may be
- * damaged.
+ * Adds an empty row for each missing row. Adds at most `maxGaps` rows after the last row, because the stored count may
+ * be damaged.
  */
 function withGapsMarked(
   { item_count: count }: ResponseRow,
@@ -177,7 +179,7 @@ function withGapsMarked(
 }
 
 /**
- * Encodes a Response, with other work in between. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be
+ * Encodes a Response; other work runs in between. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be
  * written as JSON.
  */
 export async function encodeResponse(response: Response): Promise<EncodedResponse> {

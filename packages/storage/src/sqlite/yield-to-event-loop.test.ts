@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** The number of times that other work runs before `work` ends. */
+/** How often other work runs before `work` ends. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const count = (): void => {
@@ -33,7 +33,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('SAFE: other work runs between the steps of a large event and of large items, but not of small ones', async () => {
+test('SAFE: other work runs between the steps of a large event and of large items, but not between the steps of small ones', async () => {
   const { log, store } = storage;
   const [first, ...events] = eventsOf('run', [start, delta(large)]);
   expect(await turnsDuring(() => log.append('run', [first!]))).toBe(0);
@@ -44,7 +44,7 @@ test('SAFE: other work runs between the steps of a large event and of large item
   expect(await store.getResponse('b')).toStrictEqual(saved);
 });
 
-test('SAFE: a run of many items is saved in parts, and is whole at the end, whatever was stored before', async () => {
+test('SAFE: a run of many items is saved in parts, and at the end the whole run is stored, whatever was stored before', async () => {
   const { store } = storage;
   const texts = Array.from({ length: 9_000 }, (_, n) => `item number${n}`);
   const saved = response('a', texts, { lastSeq: 3 });

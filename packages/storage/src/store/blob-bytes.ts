@@ -1,15 +1,18 @@
 /** The bytes of blobs: their hash, and the parts in which they are read and written. */
 import { webcrypto } from 'node:crypto';
 
-/** The bytes of one part, which takes the one thread a few milliseconds to write or read. */
+/** The number of bytes in one part. Writing or reading a part takes the server's one thread a few milliseconds. */
 export const partSize = 512 * 1024;
 
-/** The hash of bytes: SHA-256, 64 lower-case hexadecimal digits; computed outside the one thread. */
+/**
+ * Returns the hash of bytes: SHA-256, 64 lower-case hexadecimal digits. Computes the hash outside the server's one
+ * thread.
+ */
 export async function blobHash(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
 }
 
-/** Splits the bytes into views (not copies) of the same size; the last one may be shorter. */
+/** Splits the bytes into views (not copies) of the same size; the last view may be shorter. */
 export function* splitBytes(bytes: Uint8Array, size = partSize): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }

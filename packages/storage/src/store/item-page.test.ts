@@ -30,9 +30,12 @@ test.each([
     { items: [30, 10, 20], heads: [1, 0], hasMore: true },
   ],
   [35, [[10, 20], [], [30]], { items: [10, 20], heads: [0], hasMore: true }],
-])('SAFE: a page of %i bytes has the items that fit, and at least one', (size, runs, page) => {
-  expect(pageOfItems(runsOf(...runs).all, { limit: 10, size })).toEqual(page);
-});
+])(
+  'SAFE: a page of %i bytes contains the items that fit, and at least one item',
+  (size, runs, page) => {
+    expect(pageOfItems(runsOf(...runs).all, { limit: 10, size })).toEqual(page);
+  },
+);
 
 test('SAFE: only items on the page are read', () => {
   const { all, read } = runsOf([10, 90, 20], [50]);
@@ -46,7 +49,7 @@ test('the first of many sizes always fits', () => {
   expect(fittingCount([], 20)).toBe(0);
 });
 
-test('SAFE: batches have all elements in order, each batch as many as fit by number and size', () => {
+test('SAFE: batches contain all elements in order, and each batch contains as many elements as fit by number and size', () => {
   const batches = (size: number, count?: number) => [
     ...fittingBatches([1, 2, 9, 1, 1, 1], (each) => each, { size, ...(count && { count }) }),
   ];

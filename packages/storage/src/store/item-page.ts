@@ -3,7 +3,7 @@ import type { ResponseHead, StoredItem } from '../response-store.ts';
 /** A run as part of a page of items. */
 export interface PageRun<Head = ResponseHead, Item = StoredItem> {
   head: () => Head;
-  /** The number of the run's items before the page's place. */
+  /** The number of the run's items that are before the position of the page. */
   count: number;
   /** The run's items from one index up to (not including) another. */
   items: (from: number, to: number) => Item[];
@@ -51,7 +51,7 @@ class Room {
   }
 }
 
-/** How many elements, from an index on, fit into `room` by their sizes; the first always fits. */
+/** Returns how many elements, from an index on, fit into `room` by their sizes. The first element always fits. */
 export function fittingCount(sizes: readonly number[], room: number, from = 0): number {
   let left = room;
   let to = from;
@@ -60,7 +60,8 @@ export function fittingCount(sizes: readonly number[], room: number, from = 0): 
 }
 
 /**
- * All elements in order, in batches of at most `count` elements and at most `size` in total, but at least one element.
+ * Yields all elements in order, in batches. A batch has at most `count` elements and at most `size` in total, but at
+ * least one element.
  */
 export function* fittingBatches<T>(
   things: readonly T[],
@@ -75,14 +76,16 @@ export function* fittingBatches<T>(
   }
 }
 
-/** A page of the newest items that fit. `runs` are newest first; no more of them are read than the page needs. */
+/**
+ * Returns a page of the newest items that fit. `runs` are newest first; only as many runs are read as the page needs.
+ */
 export function pageOfItems<Head, Item>(
   runs: Iterable<PageRun<Head, Item>>,
   { limit, size = Infinity }: { limit: number; size?: number | undefined },
 ): Page<Head, Item> {
   const parts: Item[][] = [];
   const heads: Head[] = [];
-  // Runs without items wait here until it is clear that they belong to this page, because it has older items.
+  // Runs without items wait here. They belong to this page only if the page has older items.
   let itemless: Head[] = [];
   const room = new Room(limit, size);
   for (const run of runs) {

@@ -17,8 +17,8 @@ export function snippetOf(text: string, { phrases }: ParsedQuery): string | unde
 }
 
 /**
- * The index of the first word of the phrase's first occurrence, or -1. With `last`, the phrase's last word may match
- * as a prefix.
+ * Returns the index of the first word of the phrase's first occurrence, or -1. With `last`, the phrase's last word may
+ * match as a prefix.
  */
 function indexOfPhrase(words: readonly TextWord[], phrase: string[], last: 'whole' | 'beginning') {
   const lastAt = phrase.length - 1;
@@ -38,7 +38,7 @@ function cutAround(text: string, place: number): string {
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }
 
-/** Returns the place, or the place before it if the place is inside a surrogate pair. */
+/** Returns the position; if the position is inside a surrogate pair, returns the position before it. */
 export function wholeCharacter(text: string, place: number): number {
   const isInside = place > 0 && (text.codePointAt(place - 1) ?? 0) > 0xffff;
   return isInside ? place - 1 : place;

@@ -1,4 +1,4 @@
-/** The columns that SQLite and PostgreSQL have alike, and the values of rows with these columns. */
+/** The columns that the tables of SQLite and PostgreSQL have in common, and the values of rows with these columns. */
 import type { Grant } from '@liminal/protocol';
 import type { ResponseHead, SearchHit, SessionRecord, StoredItem } from '../response-store.ts';
 import { itemHit } from './search-hits.ts';
@@ -43,7 +43,7 @@ export class RowReader {
     return readSession(record, this.#idOf(key));
   }
 
-  /** The sessions without damaged ones. */
+  /** Returns the sessions; leaves out damaged records. */
   sessions(rows: readonly SessionRow[]): SessionRecord[] {
     return rows.flatMap((row) => this.session(row) ?? []);
   }
@@ -74,7 +74,7 @@ export class RowReader {
     return itemHit(this.#idOf(row.session_id), this.item(row), query);
   }
 
-  /** The grants without damaged ones. */
+  /** Returns the grants; leaves out damaged grants. */
   grants(rows: readonly { record: string }[]): Grant[] {
     return rows.flatMap(({ record }) => readGrant(record) ?? []);
   }

@@ -1,11 +1,11 @@
 import { cutWord, wordsOf } from './words.ts';
 
-/** The most words of a query; further words are ignored. Convex accepts at most so many words in a search. */
+/** The most words of a query; further words are ignored. Convex accepts at most this many words in a search. */
 const queryWordsMax = 16;
 
 /**
- * A parsed query. Every phrase must occur, with its words one after another. Text between spaces is a phrase
- * (`src/index.ts`); the very last word may be a prefix.
+ * A parsed query. Every phrase must occur; the words of a phrase must occur one directly after another. A text between
+ * spaces is a phrase (`src/index.ts`). The last word of the query may be a prefix.
  */
 export interface ParsedQuery {
   phrases: string[][];

@@ -4,7 +4,7 @@ import type { OutputItem, ResponseStatus } from '@liminal/protocol';
 const textMax = 100_000;
 const toolMax = 20_000;
 
-/** The text of an item that is searched. */
+/** Returns the part of an item's text that is searched. */
 export function searchableText(item: OutputItem): string {
   switch (item.type) {
     case 'message':
@@ -46,12 +46,12 @@ export function isUnderWay(status: ResponseStatus): boolean {
   return status === 'in_progress' || status === 'queued';
 }
 
-/** A longer JSON text (characters) is not parsed; its beginning is searched as plain text. */
+/** The longest JSON text that is parsed, in characters. Of a longer text, the beginning is searched as plain text. */
 const parsedMax = 200_000;
 
 /**
- * The values in a JSON text, without syntax and escapes, as far as they are searched; a text that is not JSON,
- * unchanged.
+ * Returns the values in a JSON text, without syntax and escapes; returns only the beginning that is searched. Returns a
+ * text that is not JSON unchanged.
  */
 function valuesOf(json: string): string {
   if (json.length > parsedMax) return json;

@@ -1,7 +1,7 @@
 /**
- * Reads stored JSON and checks it against its schema. A value that was damaged (by the disk, or by hand) is replaced
- * by an item that reports the damage, so that the rest can still be read. A valid value is returned as stored,
- * including fields that the schema does not have.
+ * Reads stored JSON and checks it against its schema. If a value was damaged, by the disk or by hand, the value is
+ * replaced by an item that reports the damage, so that the other values can still be read. A valid value is returned as
+ * stored, including fields that the schema does not have.
  */
 import { Grant, OutputItem } from '@liminal/protocol';
 import type { z } from 'zod';
@@ -14,7 +14,7 @@ const damaged = {
 };
 
 /**
- * Fields with numbers that agents choose, which earlier versions stored unchecked. Invalid numbers are dropped,
+ * Fields with numbers that agents choose; earlier versions stored these numbers unchecked. Invalid numbers are dropped,
  * because the rest of the value can be read without them.
  */
 const droppableFields = new Set([
@@ -27,7 +27,7 @@ const droppableFields = new Set([
   'usage',
 ]);
 
-/** Reads an item; a damaged one becomes an error item. `place` must be unique in its run. */
+/** Reads an item. A damaged item is replaced by an error item. `place` must be unique in the item's run. */
 export function readItem(json: string, place: number | string): OutputItem {
   const item = readWithoutDroppable(OutputItem, json);
   return item ?? { type: 'error', id: `damaged:${place}`, origin: 'system', ...damaged };
@@ -73,7 +73,8 @@ export function readSession(json: string, sessionId?: string): SessionRecord | u
 }
 
 /**
- * Throws StorageError `STORE_READ_FAILED` if a session's stored record is damaged, because it must not be overwritten.
+ * Throws StorageError `STORE_READ_FAILED` if a session's stored record is damaged, because a damaged record must not be
+ * overwritten.
  */
 export function refuseDamaged(sessionId: string, json: string | undefined): void {
   if (json === undefined || readSession(json, sessionId) !== undefined) return;
@@ -83,7 +84,7 @@ export function refuseDamaged(sessionId: string, json: string | undefined): void
 export const damagedSession = (sessionId: string): string =>
   `The session ${sessionId} cannot be read: its stored data is damaged.`;
 
-/** Reads a grant; undefined if the grant is damaged: users are then asked for the permission again. */
+/** Reads a grant. Returns undefined if the grant is damaged; users are then asked for the permission again. */
 export function readGrant(json: string): Grant | undefined {
   return readAs(Grant, json);
 }
@@ -94,7 +95,9 @@ export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
   return value !== undefined && isOf(schema, value) ? value : undefined;
 }
 
-/** The stored value; if it does not match the schema, droppable fields that do not match are left out. */
+/**
+ * Returns the stored value. If the value does not match the schema, leaves out the droppable fields that do not match.
+ */
 function readWithoutDroppable<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parseObject(json);
   if (value === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * Splits text for search, in the same way for every driver: an index finds candidates by these words, and `match.ts`
- * decides.
+ * Splits text into words for search, in the same way for every driver. An index finds candidates by these words; then
+ * `match.ts` decides which candidates match.
  */
 
-/** A word of a text, folded, and its place in the text. */
+/** A word of a text in folded form, and its position in the text. */
 export interface TextWord {
   folded: string;
   start: number;
@@ -20,13 +20,13 @@ const wordPattern =
 const dropped = /[\u0300-\u036f]|[^\p{L}\p{N}\p{M}]/gu;
 const ascii = /^[a-z0-9]+$/;
 
-/** The longest word in an index, in characters; a longer word is found by its beginning. */
+/** The longest word in an index, in characters. A longer word is found by its beginning. */
 const wordMax = 64;
 /** The most characters of words per text in an index: PostgreSQL accepts no more than 1 MB. */
 const indexMax = 200_000;
 /**
- * The most characters of indexed words of a long text, as a share of the text: a text with few repeated words (a dump
- * of numbers) would otherwise be stored twice.
+ * The most characters of indexed words of a long text, as a share of the text. Without this limit, a text with few
+ * repeated words (a dump of numbers) would be stored twice.
  */
 const longText = 2_000;
 const indexPart = 0.4;

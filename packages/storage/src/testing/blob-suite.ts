@@ -5,7 +5,7 @@ import type { OpenedDatabase } from '../storage.ts';
 import { response, sessionRecord } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** The subject of a test of blobs. */
+/** The driver under test, with its blobs. */
 export interface BlobSubject extends Pick<OpenedDatabase, 'blobs' | 'store'> {
   /** The total number of bytes of all stored data; absent if the driver cannot count them. */
   size?: () => Promise<number>;
@@ -25,7 +25,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The contract of every BlobStore. */
+/** Tests the contract of every BlobStore. */
 export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): void {
   let under: SubjectUnderTest<BlobSubject>;
   let subject: BlobSubject;
@@ -35,7 +35,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
   afterEach(() => under.teardown());
 
-  /** The same subject with its stored data, reopened if the driver stores any. */
+  /** The same subject with its stored data; it is reopened if the driver stores data. */
   async function reopen(): Promise<void> {
     subject = (await under.reopen?.()) ?? subject;
   }
@@ -46,7 +46,7 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
 
   const isThere = async (hash: string) => (await subject.blobs.get(hash)) !== undefined;
 
-  /** Puts the bytes and gets them, before and after a restart. */
+  /** Puts the bytes, and gets them before and after a restart. */
   async function expectBack(bytes: Uint8Array): Promise<void> {
     const info = { hash: hashOf(bytes), mimeType: 'image/png', size: bytes.length };
     expect(await subject.blobs.put(bytes, png)).toEqual(info);
@@ -335,7 +335,10 @@ export function blobSuite(setup: Setup<BlobSubject>, extent: Extent = 'whole'): 
   });
 }
 
-/** Waits for the next millisecond; resolves with a time that is after all earlier calls and before all later calls. */
+/**
+ * Waits for the next millisecond. Resolves with a time that is later than all earlier calls and earlier than all later
+ * calls.
+ */
 async function nextMoment(): Promise<number> {
   const before = Date.now();
   while (Date.now() <= before) await new Promise(setImmediate);

@@ -6,7 +6,7 @@ import type { Setup, SubjectUnderTest, TwoServers } from './subject.ts';
 import { tasksSuite } from './tasks-suite.ts';
 import { writersSuite } from './writers-suite.ts';
 
-/** The contract of every Coordination. */
+/** Tests the contract of every Coordination. */
 export function coordinationSuite(setup: Setup<TwoServers>): void {
   let under: SubjectUnderTest<TwoServers>;
   beforeEach(async () => {

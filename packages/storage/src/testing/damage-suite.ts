@@ -5,7 +5,9 @@ import type { Setup, SubjectUnderTest } from './subject.ts';
 
 export interface Damageable {
   store: ResponseStore;
-  /** Applies `change` to the stored JSON of each record, head, item or grant; it may return the JSON unchanged. */
+  /**
+   * Applies `change` to the stored JSON of each record, head, item or grant. `change` may return the JSON unchanged.
+   */
   damage(
     kind: 'session' | 'head' | 'item' | 'grant',
     change: (json: string) => string,

@@ -4,7 +4,7 @@ import type { OpenedDatabase } from '../storage.ts';
 import { sessionRecord } from './records.ts';
 import type { Setup, SubjectUnderTest } from './subject.ts';
 
-/** Some of a run's events, with texts that are hard to store. */
+/** Some of a run's events, whose texts are hard to store. */
 function eventsOf(runId: string, from: number, to: number, sessionId = 'session-1'): StreamEvent[] {
   const traceContext = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
   return Array.from({ length: to - from }, (_, index) =>
@@ -20,7 +20,7 @@ function eventsOf(runId: string, from: number, to: number, sessionId = 'session-
   );
 }
 
-/** The contract of every EventArchive. */
+/** Tests the contract of every EventArchive. */
 export function eventArchiveSuite(setup: Setup<OpenedDatabase>): void {
   let database: OpenedDatabase;
   let under: SubjectUnderTest<OpenedDatabase>;

@@ -19,15 +19,15 @@ interface Following {
   seen: Promise<StreamEvent[]>;
 }
 
-/** A log and its model: every step is applied to both, and they are compared. */
+/** A log and its model. Every step is applied to both, and then the log is compared with the model. */
 class World {
   readonly #runs = new Map<string, ModelRun>();
   readonly #under: SubjectUnderTest<EventLog>;
   #log: EventLog;
   #followings: Following[] = [];
   /**
-   * Runs whose last event was appended, and refused, before their first event: a Redis Cluster may list these runs
-   * from then on.
+   * Runs for which the append of the last event was refused before the first event was stored. A Redis Cluster may list
+   * these runs from then on.
    */
   readonly #early = new Set<string>();
 
@@ -72,8 +72,8 @@ class World {
   }
 
   /**
-   * Restarts the log, which ends the followers; each then follows again from its last event, like a reader with a
-   * cursor.
+   * Restarts the log; this ends the followers. Each follower then follows again from its last event, like a reader with
+   * a cursor.
    */
   async reopen(): Promise<void> {
     if (!this.#under.reopen) return;
@@ -158,7 +158,8 @@ const step: fc.Arbitrary<(world: World) => Promise<void> | void> = fc.oneof(
 );
 
 /**
- * Random interleavings over several runs, compared with a model that is too simple to be wrong; and random whole runs.
+ * Random interleavings over several runs, compared with a model that is too simple to be wrong. Also tests random whole
+ * runs.
  */
 export function eventLogProperties(setup: Setup<EventLog>, extent: Extent): void {
   test('FR-001-09, INV-1, INV-2, INV-6: agrees with a naive model under any interleaving', async () => {

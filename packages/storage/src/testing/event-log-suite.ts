@@ -6,7 +6,7 @@ import type { Extent, Setup, SubjectUnderTest } from './subject.ts';
 import { followSuite } from './follow-suite.ts';
 import { eventLogProperties } from './event-log-properties.ts';
 
-/** The contract of every EventLog. */
+/** Tests the contract of every EventLog. */
 export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'): void {
   let log: EventLog;
   let under: SubjectUnderTest<EventLog>;
@@ -61,7 +61,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.read('nobody')).toEqual([]);
     });
 
-    test('an empty append does nothing, not even register the run', async () => {
+    test('an empty append does nothing: it does not even register the run', async () => {
       await log.append('run-1', []);
       expect(await log.unsettled()).toEqual([]);
       await log.append('run-1', wholeRun('run-1', []));
@@ -88,7 +88,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.read('run-1')).toStrictEqual(events);
     });
 
-    test('does not change when a caller changes its events afterwards', async () => {
+    test('a later change of the caller’s events does not change the stored events', async () => {
       const events = eventsOf('run-1', [start, delta('kept')]);
       await log.append('run-1', events);
       (events[1]!.payload as { deltaContent: string }).deltaContent = 'changed';
@@ -165,7 +165,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await log.read('run-1')).toStrictEqual([first]);
     });
 
-    test('a batch that cannot be written stores nothing, and the run continues', async () => {
+    test('if a batch cannot be written, none of its events is stored, and the run continues', async () => {
       const details = 1n;
       const error = { code: 'X', message: 'm', details };
       const bad = eventsOf('run-1', [start, { type: 'item_error', itemId: 'i', error }]);
@@ -191,7 +191,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await (await reopened()).unsettled()).toStrictEqual(listed);
     });
 
-    test('a settled run has no events; settling it again, or an unknown run, does nothing', async () => {
+    test('a settled run has no events, and settling this run again, or an unknown run, does nothing', async () => {
       await log.append('run-1', wholeRun('run-1', ['a']));
       await log.settle('run-1');
       await log.settle('run-1');
@@ -200,7 +200,7 @@ export function eventLogSuite(setup: Setup<EventLog>, extent: Extent = 'whole'):
       expect(await (await reopened()).read('run-1')).toEqual([]);
     });
 
-    test('INV-2: a settled run accepts no more events, even from the start, even if it was open', async () => {
+    test('INV-2: a settled run accepts no more events, not even from the start, and not even if it was open when it was settled', async () => {
       await log.append('open', eventsOf('open', [start]));
       await log.append('ended', wholeRun('ended', ['a']));
       await log.settle('open');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EventLog } from '../event-log.ts';
 import { collect, delta, done, eventsOf, start, wholeRun } from './runs.ts';
 
-/** The contract of every EventLog for followers of a run. */
+/** Tests the contract of every EventLog for followers of a run. */
 export function followSuite(logOf: () => EventLog, reopened: () => Promise<EventLog>): void {
   describe('follow', () => {
     test('yields past events and ends after the terminal event', async () => {
@@ -13,14 +13,14 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await collect((await reopened()).follow('run-1'))).toStrictEqual(run);
     });
 
-    test('INV-6: yields past events, then live ones, without a gap or a duplicate', async () => {
+    test('INV-6: yields past events, and then live events, without a gap or a duplicate', async () => {
       const log = logOf();
       const run = wholeRun('run-1', ['a', 'b', 'c']);
       await log.append('run-1', run.slice(0, 2));
       const seen: StreamEvent[] = [];
       for await (const event of log.follow('run-1')) {
         seen.push(event);
-        // A yielded event is already readable in the log; each event except the last triggers the next append.
+        // When an event is yielded, the log can already return it. Each event except the last triggers the next append.
         expect(await log.read('run-1', { after: event.seq - 1, limit: 1 })).toStrictEqual([event]);
         const next = run[event.seq + 1];
         if (event.seq >= 1 && next) await log.append('run-1', [next]);
@@ -40,7 +40,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await followed.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('starts after the given seq, even a future one', async () => {
+    test('starts after the given seq, even if events with this seq do not exist yet', async () => {
       const log = logOf();
       const run = wholeRun('run-1', ['a', 'b']);
       await log.append('run-1', run.slice(0, 2));
@@ -60,7 +60,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await followed).toStrictEqual(wholeRun('run-1', ['a']));
     });
 
-    test('FR-001-06: many followers at their own pace get the same events', async () => {
+    test('FR-001-06: many followers with different speeds get the same events', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(400).fill('text'));
       const followers = [0, 1, 2].map(() => collect(log.follow('run-1')));
@@ -73,7 +73,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(rest).toStrictEqual(run.slice(1));
     });
 
-    test('an active follower gets the rest of a run that is settled in the meantime', async () => {
+    test('if a run is settled while it is followed, the follower gets the remaining events of the run', async () => {
       const log = logOf();
       const run = wholeRun('run-1', Array(300).fill('text'));
       await log.append('run-1', run.slice(0, 250));
@@ -88,7 +88,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect([first.value, ...rest]).toStrictEqual(run);
     });
 
-    test('a follower of a run that is settled while open gets its events and ends', async () => {
+    test('if an open run is settled, its follower gets the events of the run and then ends', async () => {
       const log = logOf();
       const events = eventsOf('run-1', [start, delta('a')]);
       await log.append('run-1', events);
@@ -99,7 +99,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect([first.value, ...(await rest)]).toStrictEqual(events);
     });
 
-    test('an abort ends following without an error: before it begins, between events, and while it waits', async () => {
+    test('an abort ends following without an error: before following begins, between events, and while following waits', async () => {
       const log = logOf();
       await log.append('run-1', eventsOf('run-1', [start, delta('a'), delta('b')]));
       expect(await collect(log.follow('run-1', { signal: AbortSignal.abort() }))).toEqual([]);
@@ -130,7 +130,7 @@ export function followSuite(logOf: () => EventLog, reopened: () => Promise<Event
       expect(await left.next()).toEqual({ done: true, value: undefined });
     });
 
-    test('a follower may leave its loop early, which does not end other followers', async () => {
+    test('a follower may leave its loop early, and this does not end other followers', async () => {
       const log = logOf();
       const other = collect(log.follow('run-1'));
       await log.append('run-1', eventsOf('run-1', [start, delta('a')]));

@@ -9,7 +9,7 @@ const grantedAt = '2026-01-01T00:00:00.000Z';
 const edits: Grant = { rule: 'edit:src/', title: 'edits in src/', grantedAt };
 const tests: Grant = { rule: 'command:npm test', title: 'npm test', grantedAt };
 
-/** The contract of every ResponseStore for grants of projects. */
+/** Tests the contract of every ResponseStore for grants of projects. */
 export function grantsSuite(setup: Setup<ResponseStore>): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -31,13 +31,13 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
       expect(await again.listGrants('nobody')).toEqual([]);
     });
 
-    test('with the same rule are one grant: the first stays', async () => {
+    test('with the same rule are stored as one grant: the first grant stays', async () => {
       await store.addGrant('project-1', edits);
       await store.addGrant('project-1', { ...edits, title: 'Other', grantedAt: '2027' });
       expect(await store.listGrants('project-1')).toStrictEqual([edits]);
     });
 
-    test('are removed by rule, in their project only, and can be added again', async () => {
+    test('are removed by rule, only in their own project, and can be added again', async () => {
       for (const project of ['project-1', 'project-2']) {
         await store.addGrant(project, edits);
         await store.addGrant(project, tests);
@@ -51,7 +51,7 @@ export function grantsSuite(setup: Setup<ResponseStore>): void {
       expect(await store.listGrants('project-1')).toStrictEqual([tests, edits]);
     });
 
-    test('that are added at the same time are all kept, each once', async () => {
+    test('that are added at the same time are all stored, each grant once', async () => {
       const many = Array.from({ length: 12 }, (_, at) => ({ ...edits, rule: `command:${at}` }));
       await Promise.all([...many, ...many].map(async (one) => store.addGrant('project-1', one)));
       const rules = (await store.listGrants('project-1')).map(({ rule }) => rule);

@@ -1,4 +1,4 @@
-/** One suite per contract; every driver runs all suites. */
+/** The suites: one suite for each contract. Every driver runs all suites. */
 export * from './blob-suite.ts';
 export * from './coordination-suite.ts';
 export * from './damage-suite.ts';

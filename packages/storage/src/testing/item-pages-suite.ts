@@ -5,7 +5,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** The contract of every ResponseStore for pages of history, which are limited by items and bytes. */
+/** Tests the contract of every ResponseStore for pages of history. Pages are limited by items and bytes. */
 export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -74,7 +74,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     ]);
   });
 
-  test('a place in a run of another session has no page', async () => {
+  test('a page before a position in a run of another session is empty', async () => {
     await store.saveResponse(response('run-1', ['a']));
     await store.saveResponse(response('elsewhere', ['x'], { sessionId: 'session-2' }));
     for (const runId of ['nobody', 'elsewhere']) {
@@ -83,7 +83,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     }
   });
 
-  test('a place past the end of a run counts from its end', async () => {
+  test('a position after the end of a run is treated as the end of the run', async () => {
     await store.saveResponse(response('run-1', ['a', 'b']));
     const before = { runId: 'run-1', index: 99 };
     const page = await store.readItems('session-1', { before, limit: 1 });
@@ -119,10 +119,10 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
 
   test('SAFE: an item of the largest size is stored whole, and read in pages', async () => {
     const most = maxItemSize - 100;
-    // The text repeats one word of this length, because many different long words take much longer.
+    // The text repeats one word of this length, because a text of many different long words takes much longer.
     const word = 'ö'.repeat(amountOf(extent, { whole: most, part: 1 })) + 'x'.repeat(1_022);
     const huge = `${word} `.repeat(Math.ceil(most / word.length)).slice(0, most);
-    // Even if only a part of the suite runs, an item is larger than a page.
+    // Even if only a part of the suite runs, this item is larger than a page.
     const large = huge.slice(0, amountOf(extent, { whole: most, part: 9 * 1024 * 1024 }));
     const saved = response('run-1', ['before', huge, large, 'after']);
     await store.saveResponse(saved);
@@ -194,7 +194,7 @@ export function itemPagesSuite(setup: Setup<ResponseStore>, extent: Extent = 'wh
     expect(await found('from', 0, 'tool:nobody')).toEqual([]);
     const unknown = { runId: 'nobody', keys: ['tool:a'], side: 'from', index: 0 } as const;
     expect(await store.readCalls(unknown)).toEqual([]);
-    // If a run is saved again with fewer or other items, only its new items are found.
+    // If a run is saved again with fewer or other items, only the new items of the run are found.
     const shorter = [message('x'), call('a')];
     await store.saveResponse(response('run-1', [], { outputItems: shorter, lastSeq: 9 }));
     const all = await store.readCalls({ ...unknown, runId: 'run-1' });

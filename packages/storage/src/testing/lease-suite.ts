@@ -100,7 +100,7 @@ export function leaseSuite(servers: () => TwoServers): void {
       );
     });
 
-    test('are held for the time of their renewal', async () => {
+    test('last for the time that their last renewal gave', async () => {
       const { leases } = servers().one.coordination;
       const lease = await leases.acquire('session-1', 'server-1', longMs);
       expect(await leases.renew(lease!, 50)).toBe(true);

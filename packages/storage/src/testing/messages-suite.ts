@@ -47,7 +47,7 @@ export function boardSuite(servers: () => TwoServers): void {
       }
     });
 
-    test('forgets a text that is not posted again', async () => {
+    test('forgets a text that is not posted again before it expires', async () => {
       const { board } = servers().one.coordination;
       await board.post('a', 'soon gone', 50);
       await board.post('b', 'stays', longMs);
@@ -90,7 +90,7 @@ export function boardSuite(servers: () => TwoServers): void {
       await all.stop();
     });
 
-    test('ending one subscription does not end another for the same names', async () => {
+    test('does not end a second subscription for the same names when the first subscription ends', async () => {
       const [first, second] = [await watch('a'), await watch('a')];
       await first.stop();
       await servers().one.coordination.board.post('a', '1', longMs);

@@ -27,7 +27,7 @@ export function message(content: string, id = `item-${content.slice(0, 20)}`): O
   return { id, type: 'message', origin: 'agent', content };
 }
 
-/** A Response of a session with one message per text. */
+/** A Response of a session. The Response contains one message for each text. */
 export function response(id: string, texts: string[], fields: Partial<Response> = {}): Response {
   return {
     id,
@@ -51,7 +51,8 @@ export function headOf(response: Response): ResponseHead {
 }
 
 /**
- * Reads all items of a session page by page; returns them as `runId:index`, and the heads in the order of the pages.
+ * Reads all items of a session page by page. Returns the items as `runId:index`, and the heads in the order of the
+ * pages.
  */
 export async function readAllPages(
   store: ResponseStore,

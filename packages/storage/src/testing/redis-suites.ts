@@ -4,13 +4,13 @@ import { coordinationSuite } from './coordination-suite.ts';
 import { eventLogSuite } from './event-log-suite.ts';
 import type { Extent } from './subject.ts';
 
-/** The URLs of a suite's Redis for two servers, and the suite's own prefix. */
+/** The URLs of a suite's Redis for each of two servers, and the suite's own prefix. */
 interface Place {
   urls: readonly [string, string];
   prefix: string;
 }
 
-/** The suites of the whole Redis driver, for one Redis or a cluster. */
+/** Runs all suites on the Redis driver, for one Redis or a cluster. */
 export function redisSuites(kind: string, newPlace: () => Place, extent: Extent = 'whole'): void {
   describe(`${kind} event log`, () => {
     eventLogSuite(async () => {

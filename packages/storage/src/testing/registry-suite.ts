@@ -5,7 +5,7 @@ import { delta, eventsOf, start, wholeRun } from './runs.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** A worker that takes its runs, and keeps them until `stop`. */
+/** A worker that claims runs, and keeps its claims until `stop` is called. */
 class Worker {
   readonly claims: RunClaim[] = [];
   readonly #stop = new AbortController();
@@ -63,7 +63,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(given().toSorted()).toEqual(runIds.toSorted());
     });
 
-    test('assigns a stopped worker’s unfinished runs to another, but no finished ones', async () => {
+    test('assigns a stopped worker’s unfinished runs to another worker, but does not assign finished runs', async () => {
       const { one, two } = servers();
       await append(one, 'done', 'open-1', 'open-2');
       const first = new Worker(one, 'first');
@@ -102,7 +102,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(await second?.others()).toEqual(['third']);
     });
 
-    test('assigns no settled runs', async () => {
+    test('does not assign settled runs', async () => {
       const { one, two } = servers();
       await append(one, 'settled', 'open');
       await one.log.settle('settled');
@@ -111,7 +111,7 @@ export function registrySuite(servers: () => TwoServers): void {
       expect(worker.runIds).toEqual(['open']);
     });
 
-    test('a worker that leaves its loop gives its runs back', async () => {
+    test('if a worker leaves its loop, its runs are assigned to other workers', async () => {
       const { one, two } = servers();
       await append(one, 'run-1');
       const { signal } = new AbortController();

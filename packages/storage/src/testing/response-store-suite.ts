@@ -8,7 +8,7 @@ import type { ResponseStore } from '../response-store.ts';
 import { headOf, message, readAllPages, response, sessionRecord } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** The contract of every ResponseStore. */
+/** Tests the contract of every ResponseStore. */
 export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -43,7 +43,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getSession('nobody')).toBeUndefined();
     });
 
-    test('a save of a former owner is refused and changes nothing', async () => {
+    test('saves of a former owner are refused and change nothing', async () => {
       const owned = sessionRecord('session-1', { fence: 3, title: 'Now' });
       await store.saveSession(owned);
       const stale = sessionRecord('session-1', { fence: 2, title: 'Then' });
@@ -54,7 +54,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getSession('session-1')).toMatchObject({ fence: 4, title: 'Next' });
     });
 
-    test('a new owner gets the record as the previous owner left it, and later saves of the previous owner are refused', async () => {
+    test('a new owner gets the record in the state in which the previous owner left it, and later saves of the previous owner are refused', async () => {
       const left = sessionRecord('session-1', { fence: 3, title: 'Left' });
       await store.saveSession(left);
       expect(await store.takeSession('session-1', 5)).toStrictEqual({ ...left, fence: 5 });
@@ -102,7 +102,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await listed({ projectId: 'nobody' })).toEqual([]);
     });
 
-    test('saving a session that was listed moves it', async () => {
+    test('if a listed session is saved again, it moves in the list', async () => {
       await store.saveSession(sessionRecord('a', { updatedAt: '2026-01-03T00:00:00.000Z' }));
       await store.saveSession(sessionRecord('b', { updatedAt: '2026-01-02T00:00:00.000Z' }));
       await store.saveSession(
@@ -117,7 +117,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.listSessions({ projectId: 'project-1', active: true })).toHaveLength(1);
     });
 
-    test('are deleted with all their Responses, and no other Responses', async () => {
+    test('are deleted with all their Responses, and the Responses of other sessions stay', async () => {
       await store.saveSession(sessionRecord('session-1'));
       await store.saveSession(sessionRecord('session-2'));
       await store.importResponses([response('run-1', ['a']), response('run-2', ['b'])]);
@@ -149,7 +149,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
         await expect(again.saveSession(late)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
       }
       await again.saveResponse(response('run-1', ['a', 'b']));
-      // The count is more items than Convex accepts in one call.
+      // This is more items than Convex accepts in one call.
       const count = amountOf(extent, { whole: 3_000, part: 1_100 });
       const large = Array.from({ length: count }, (_, at) => `large ${at}`);
       await again.importResponses([response('run-2', ['c']), response('run-3', large)]);
@@ -209,7 +209,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await store.getResponse('nobody')).toBeUndefined();
     });
 
-    test('a later snapshot replaces an earlier one: items grow, change, shrink', async () => {
+    test('a later snapshot replaces an earlier snapshot: items grow, change and shrink', async () => {
       const snapshots: Response[] = [
         response('run-1', [], { lastSeq: 0, status: 'in_progress' }),
         response('run-1', ['a', 'b'], { lastSeq: 3, status: 'in_progress' }),
@@ -289,7 +289,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       expect(await again.listRuns('nobody')).toEqual([]);
     });
 
-    test('an import keeps its order, and saves all or nothing', async () => {
+    test('an import keeps the order of its runs, and is stored completely or not at all', async () => {
       const turns = ['run-c', 'run-a', 'run-b'].map((id) => response(id, ['x', 'y']));
       const bad = response('run-d', ['z']);
       bad.outputItems.push({ ...message('w'), raw: 1n });
@@ -319,7 +319,7 @@ export function responseStoreSuite(setup: Setup<ResponseStore>, extent: Extent =
       await fc.assert(property, { numRuns: amountOf(extent, { whole: 40, part: 12 }) });
     });
 
-    test('a snapshot that cannot be written leaves the earlier one', async () => {
+    test('a snapshot that cannot be written does not change the earlier snapshot', async () => {
       const saved = response('run-1', ['a', 'b']);
       await store.saveResponse(saved);
       const bad = response('run-1', ['changed'], { lastSeq: 9 });

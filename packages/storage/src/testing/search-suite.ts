@@ -5,7 +5,7 @@ import type { ResponseStore, SearchQuery } from '../response-store.ts';
 import { message, response, sessionRecord } from './records.ts';
 import { amountOf, type Extent, type Setup, type SubjectUnderTest } from './subject.ts';
 
-/** The contract of every ResponseStore for search. */
+/** Tests the contract of every ResponseStore for search. */
 export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole'): void {
   let store: ResponseStore;
   let under: SubjectUnderTest<ResponseStore>;
@@ -15,7 +15,7 @@ export function searchSuite(setup: Setup<ResponseStore>, extent: Extent = 'whole
   });
   afterEach(() => under.teardown());
 
-  /** The places of hits: `runId:index`, or the session for a title. */
+  /** The positions of hits: `runId:index`, or the session's id for a title. */
   async function found(text: string, query: Partial<SearchQuery> = {}): Promise<string[]> {
     const hits = await store.search({ text, limit: 100, ...query });
     return hits.map(({ sessionId, item }) => (item ? `${item.runId}:${item.index}` : sessionId));

@@ -2,7 +2,7 @@ import type { Coordination } from '../coordination.ts';
 import type { EventLog } from '../event-log.ts';
 import { atLength } from '@liminal/testkit/at-length';
 
-/** A driver's subject for one test. */
+/** A driver in one test, with the objects that the test uses. */
 export interface SubjectUnderTest<Subject> {
   subject: Subject;
   teardown: () => Promise<void>;
@@ -13,17 +13,17 @@ export interface SubjectUnderTest<Subject> {
 export type Setup<Subject> = () => Promise<SubjectUnderTest<Subject>>;
 
 /**
- * How much of a suite runs before each commit: the whole suite, or fewer runs and smaller sizes if a faster driver
- * runs the whole suite.
+ * How much of a suite runs before each commit: the whole suite; or, if a faster driver runs the whole suite, fewer runs
+ * and smaller sizes.
  */
 export type Extent = 'whole' | 'part';
 
-/** Returns the amount for the extent; in long runs always `whole`. */
+/** Returns the value for the extent. In long runs, always returns the value for `whole`. */
 export function amountOf(extent: Extent, { whole, part }: Record<Extent, number>): number {
   return atLength || extent === 'whole' ? whole : part;
 }
 
-/** A setup for a suite about one part of a subject. */
+/** The setup of a suite that tests one part of a subject. */
 export function partOf<Subject, Part extends keyof Subject>(
   setup: Setup<Subject>,
   part: Part,

@@ -15,7 +15,7 @@ function worker({ coordination }: Server, name: string) {
   };
 }
 
-/** A worker that takes all tasks that it can get. */
+/** A worker that takes every task that it can get. */
 function greedy(server: Server, name: string) {
   const bodies: string[] = [];
   const one = worker(server, name);
@@ -37,7 +37,7 @@ function follow({ coordination }: Server, taskId: string, from: TaskSide) {
 
 export function tasksSuite(servers: () => TwoServers): void {
   describe('the queue of tasks', () => {
-    test('gives a task to a waiting worker, or to the next one', async () => {
+    test('gives a task to a waiting worker, or to the next worker that comes', async () => {
       const { one, two } = servers();
       const [first, second] = ['do this', 'ß🧵\0\n'];
       const early = await one.coordination.tasks.offer(first);
@@ -88,7 +88,7 @@ export function tasksSuite(servers: () => TwoServers): void {
       await expect.poll(async () => tasks.stateOf(later), patience).toBe('unattended');
     });
 
-    test('a withdrawn task goes to no worker', async () => {
+    test('does not give a withdrawn task to a worker', async () => {
       const { one, two } = servers();
       const withdrawn = await one.coordination.tasks.offer('withdrawn');
       await two.coordination.tasks.withdraw(withdrawn);

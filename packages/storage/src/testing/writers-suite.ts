@@ -2,10 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { TwoServers } from './subject.ts';
 import { delta, done, eventsOf, start } from './runs.ts';
 
-/** The contract for two servers that write to the same run, after the second server has taken the run over. */
+/** Tests the contract for two servers that write to the same run, after the second server has taken the run over. */
 export function writersSuite(servers: () => TwoServers): void {
   describe('a run that another server writes to', () => {
-    /** A run that the first server began: it has written enough events to know the next seq without asking. */
+    /**
+     * A run that the first server began. That server has written enough events to know the next seq without asking
+     * Redis.
+     */
     const begun = async () => {
       const { one, two } = servers();
       for (const event of eventsOf('run-1', [start, delta('a'), delta('b')]))

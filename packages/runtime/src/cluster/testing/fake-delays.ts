@@ -4,8 +4,8 @@ import timers from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Fakes all clocks and timers but `setImmediate` until the test ends, also the promised ones of `node:timers/promises`,
- * `os.uptime` and `AbortSignal.timeout`, which Vitest leaves real.
+ * Fakes all clocks and timers except `setImmediate` until the test ends. This includes the promise timers of
+ * `node:timers/promises`, `os.uptime` and `AbortSignal.timeout`, which Vitest does not fake.
  */
 export function useFakeDelays(): void {
   vi.useFakeTimers({

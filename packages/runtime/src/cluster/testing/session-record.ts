@@ -1,6 +1,6 @@
 import type { SessionRecord } from '@liminal/storage';
 
-/** A session as a store keeps it. */
+/** A session's record as a store contains it. */
 export const sessionRecord: SessionRecord = {
   sessionId: 'one',
   cliType: 'demo',

@@ -1,32 +1,34 @@
 import type { Redis, RedisOptions } from 'ioredis';
 
-/** A connection that has a pending command and is silent for this long, in ms, is closed and opened again. */
+/** A connection is closed and opened again if it has a pending command and has been silent for this long, in ms. */
 export const silenceMs = { commands: 3_000, waiting: 5_000 };
 /**
- * How long a reader's command waits in Redis for entries; less than the silence that counts as a lost connection, ms.
+ * How long a reader's command waits in Redis for entries, in ms. The time must be shorter than the silence after which
+ * a connection counts as lost.
  */
 export const blockMs = 3_000;
 
-/** The targets of commands and of waiting readers: one Redis, or the nodes of a cluster. */
+/** The servers to which commands and waiting readers connect: one Redis, or the nodes of a cluster. */
 export interface Servers {
   readonly isCluster: boolean;
-  /** Why a connection was last lost or refused. */
+  /** The reason why a connection was last lost or refused. */
   readonly trouble: Error | undefined;
-  /** Sends a command once; sends it again only if a node refused it and named another node. */
+  /** Sends a command once. Sends it again only if a node refused the command and named another node. */
   send(command: string, args: (string | number)[]): Promise<unknown>;
   /** The name of the group of streams that one command can wait for: one slot of a cluster, or all. */
   slotOf(key: string): string;
-  /** A connection that reconnects by itself: to a key's node, or to any node. */
+  /** Opens a connection that reconnects by itself: to the node of a key, or to any node. */
   connection(options: RedisOptions, key?: string): Redis;
-  /** Reports that a connection for commands is lost, together with its pending answers. */
+  /** Reports that a connection for commands is lost. The answers that it was waiting for are lost as well. */
   onConnectionLost(listener: () => void): void;
   close(): void;
 }
 
 /**
- * Works around two faults of ioredis 5. First, ioredis leaves the socket timer of a closed connection running, which
- * then closes the next connection (redis/ioredis issue 2147, fixed in 6). Second, an error of its parser, caused by
- * bytes that a Redis never sends, would end the process; here, such an error ends only the connection.
+ * Works around two faults of ioredis 5. First, ioredis leaves the socket timer of a closed connection running; this
+ * timer then closes the next connection (redis/ioredis issue 2147, fixed in 6). Second, bytes that a Redis never sends
+ * would cause an error in the parser of ioredis, and the error would end the process; with this code, such an error
+ * ends only the connection.
  */
 export function hardened(connection: Redis): Redis {
   const timed = connection as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };

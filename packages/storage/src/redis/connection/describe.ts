@@ -1,10 +1,10 @@
 import { RedisLink } from './link.ts';
 
-/** A Redis's version, and settings that are unsafe for a log that must not lose events. */
+/** The version of a Redis, and those settings that are unsafe for a log that must not lose events. */
 export interface RedisReport {
   /** The server's name and version. */
   title: string;
-  /** One sentence for each unsafe setting, with what to do. */
+  /** One sentence for each unsafe setting; the sentence includes what to do. */
   troubles: string[];
 }
 

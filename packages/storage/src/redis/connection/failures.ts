@@ -31,7 +31,7 @@ const reachAdvice = 'Check that Redis runs and can be reached at the configured 
 const certificateAdvice =
   'If its certificate is valid, set NODE_EXTRA_CA_CERTS to the file of the authority that signed it.';
 
-/** Whether an error message is about a certificate without a trusted issuer. */
+/** Whether an error message reports a certificate without a trusted issuer. */
 function isUntrustedCertificate(message: string): boolean {
   return (
     message.includes('self-signed certificate') ||

@@ -6,8 +6,8 @@ import { RedisCluster } from './redis-cluster.ts';
 import { splitRedisUrls } from '../split-urls.ts';
 
 /**
- * Connects to a Redis, or to a cluster by some of its nodes: the first server that answers shows which it is.
- * Throws StorageError `REDIS_UNAVAILABLE`.
+ * Connects to a Redis, or to a cluster through some of its nodes. The first server that answers shows whether it is a
+ * cluster. Throws StorageError `REDIS_UNAVAILABLE`.
  */
 export async function findServers(urls: string): Promise<Servers> {
   const named = splitRedisUrls(urls).map((url) => new OneRedis(url));
@@ -39,7 +39,7 @@ async function isOfCluster(one: OneRedis): Promise<boolean> {
   try {
     return String(await one.send('INFO', ['cluster'])).includes('cluster_enabled:1');
   } catch (cause) {
-    // A cluster's user needs the permission for `INFO`, so this Redis is not part of a cluster.
+    // In a cluster, the user needs the permission for `INFO`; so this Redis is not part of a cluster.
     if (isReply(cause, 'NOPERM')) return false;
     throw unavailable(cause, one.trouble);
   }

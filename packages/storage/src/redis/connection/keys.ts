@@ -14,7 +14,7 @@ export class Keys {
     return `${this.#prefix}:run:${plain(runId)}:events`;
   }
 
-  /** The fields that are stored once per run; companion of its events. */
+  /** The fields that are stored once per run; companion of the run's events. */
   run(runId: string): string {
     return companion(this.events(runId), 'run');
   }
@@ -38,7 +38,10 @@ export class Keys {
     return `${this.#prefix}:lease:${plain(name)}`;
   }
 
-  /** The text under a name; also the channel that announces it. */
+  /**
+   * The key of the text under a name. The key is also the name of the channel on which postings of the text are
+   * published.
+   */
   posting(name: string): string {
     return `${this.#prefix}:board:${plain(name)}`;
   }
@@ -61,7 +64,7 @@ export class Keys {
     return `${this.#prefix}:inbox:${plain(name)}`;
   }
 
-  /** The server that has opened the inbox; companion of the inbox. */
+  /** The key with the server that has opened the inbox; companion of the inbox. */
   opener(name: string): string {
     return companion(this.inbox(name), 'opener');
   }

@@ -7,7 +7,10 @@ import type { Script } from './scripts.ts';
 /** The connections of one server to its Redis. Connections for waiting reconnect by themselves. */
 export class RedisLink {
   readonly #servers: Servers;
-  /** Connections for waiting commands; each has a timer that pings Redis if the connection has no other traffic. */
+  /**
+   * Connections for waiting commands. Each connection has a timer that pings Redis if the connection has no other
+   * traffic.
+   */
   readonly #waiting = new Map<Redis, NodeJS.Timeout | undefined>();
 
   private constructor(servers: Servers) {
@@ -22,7 +25,7 @@ export class RedisLink {
     return new RedisLink(await findServers(urls));
   }
 
-  /** Whether different slots may be on different servers, each of which may fail or lag separately. */
+  /** Whether two slots may be on different servers. Each of these servers may fail or lag separately. */
   get isCluster(): boolean {
     return this.#servers.isCluster;
   }
@@ -56,12 +59,12 @@ export class RedisLink {
     connection.disconnect();
   }
 
-  /** Reports that a connection for commands is lost, together with its pending answers. */
+  /** Reports that a connection for commands is lost. The answers that it was waiting for are lost as well. */
   onConnectionLost(listener: () => void): void {
     this.#servers.onConnectionLost(listener);
   }
 
-  /** Runs a command. Commands of one tick are sent together. Throws StorageError `REDIS_UNAVAILABLE`. */
+  /** Runs a command. Commands of the same tick are sent together. Throws StorageError `REDIS_UNAVAILABLE`. */
   async call(command: string, ...args: (string | number)[]): Promise<unknown> {
     try {
       return await this.#servers.send(command, args);
@@ -70,7 +73,7 @@ export class RedisLink {
     }
   }
 
-  /** Runs a script, and sends the script again if Redis has lost it by a restart. */
+  /** Runs a script. If Redis has lost the script because it was restarted, sends the script again. */
   async run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     const rest = [keys.length, ...keys, ...args];
     try {

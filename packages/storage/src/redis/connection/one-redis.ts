@@ -23,7 +23,7 @@ export class OneRedis implements Servers {
       maxRetriesPerRequest: 0,
     });
     hardened(this.#commands);
-    // Failing commands report the problem; the connection itself reconnects when possible.
+    // A failing command reports the problem. The connection itself reconnects when possible.
     this.#commands.on('error', (error) => {
       this.#trouble = error;
     });
@@ -40,7 +40,7 @@ export class OneRedis implements Servers {
 
   async open(): Promise<void> {
     await this.#commands.connect();
-    // An open connection may still be refused, so wait for an answer.
+    // Redis may still refuse a connection that is open, so wait for an answer.
     await this.#commands.ping();
   }
 

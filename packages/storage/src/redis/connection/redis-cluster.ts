@@ -14,7 +14,7 @@ export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 export class RedisCluster implements Servers {
   readonly isCluster = true;
   readonly #named: Address[];
-  /** The nodes to ask when all connections are lost: the client reads this array each time. */
+  /** The nodes to ask when all connections are lost. The client reads this array each time it connects. */
   readonly #known: Address[];
   readonly #options: NodeOptions;
   readonly #cluster: Cluster;
@@ -27,7 +27,7 @@ export class RedisCluster implements Servers {
     this.#options = { username, password, tls };
     this.#cluster = new Cluster(this.#known, {
       lazyConnect: true,
-      // Names are not resolved to addresses, because certificates are issued for names.
+      // Host names are not resolved to addresses, because certificates are issued for host names.
       dnsLookup: (name, give) => give(null, name),
       clusterRetryStrategy: pauseBefore,
       slotsRefreshTimeout: silenceMs.commands,
@@ -58,7 +58,7 @@ export class RedisCluster implements Servers {
     return this.#trouble;
   }
 
-  /** Connects. Rejects if no node can be reached at the address that the cluster reports for it. */
+  /** Connects. Rejects if no node can be reached at the address that the cluster reports for the node. */
   async open(): Promise<void> {
     await this.#cluster.connect();
     await Promise.any(this.#cluster.nodes('master').map(async (node) => node.ping()));
@@ -71,7 +71,7 @@ export class RedisCluster implements Servers {
   connection(options: RedisOptions, key?: string): Redis {
     let last: Address | undefined;
     const where = async () => {
-      // A reconnect first asks for the current masters.
+      // When the client reconnects, it first asks for the current masters.
       if (last) await this.#refresh();
       last = this.#masterOf(key) ?? this.#anyBut(last);
       return last;
@@ -125,7 +125,7 @@ interface Address {
   port?: number | undefined;
 }
 
-/** A connector for ioredis that asks for the address before each attempt. `where` must not reject. */
+/** A connector for ioredis. The connector asks for the address before each attempt. `where` must not reject. */
 function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
   return class NodeConnector extends AbstractConnector {
     constructor() {

@@ -39,13 +39,14 @@ export class RedisBoard implements Board {
     const connection = (this.#connection ??= this.#connect());
     const listeners = this.#listeners.get(pattern) ?? new Set();
     this.#listeners.set(pattern, listeners.add(listener));
-    // Subscribe even if the pattern is subscribed already: only Redis's answer shows that the subscription is active.
+    // Subscribe even if the pattern is subscribed already, because only Redis's answer shows that the subscription is
+    // active.
     await connection.psubscribe(pattern);
     return async () => {
       listeners.delete(listener);
       if (listeners.size > 0 || this.#listeners.get(pattern) !== listeners) return;
       this.#listeners.delete(pattern);
-      // Not awaited: while Redis is unavailable, the command would wait.
+      // The command is not awaited: while Redis is unavailable, it would wait.
       connection.punsubscribe(pattern).catch(() => {});
     };
   }
@@ -72,7 +73,7 @@ export class RedisBoard implements Board {
     try {
       await connection.psubscribe(...watched.map(([pattern]) => pattern));
     } catch {
-      // The connection is lost again: after the next reconnect, this runs again.
+      // The connection is lost again. After the next reconnect, this function runs again.
       return;
     }
     for (const [, listeners] of watched) for (const listener of listeners) listener.onGap();

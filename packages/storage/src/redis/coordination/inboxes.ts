@@ -3,9 +3,9 @@ import type { Inboxes, Unsubscribe } from '../../coordination.ts';
 import { type Keys, retryWhile, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamReader } from '../streams/index.ts';
 
-/** An inbox whose opener has been silent for this long counts as closed, ms. */
+/** An inbox counts as closed if the server that opened it has been silent for this long, in ms. */
 const openMs = 15_000;
-/** The most messages that may wait in an inbox, and for how long, ms. */
+/** The most messages that may wait in an inbox, and the longest time that they wait, in ms. */
 const waiting = { messages: 1_000, ms: 60_000 };
 
 export class RedisInboxes implements Inboxes {
@@ -36,8 +36,8 @@ export class RedisInboxes implements Inboxes {
       if (isOurs === 0) await close();
     };
     let keeping: Promise<void> | undefined;
-    // Until the inbox is open again, no server can send to it, so retry. After a reconnect, commands may fail longer
-    // than reads.
+    // Until the inbox is open again, no server can send to it, so retry. After a reconnect, commands may fail for a
+    // longer time than reads.
     const keepOpen = () => {
       keeping ??= retryWhile(() => this.#closers.has(close), keep)
         .catch(() => undefined)
@@ -60,7 +60,7 @@ export class RedisInboxes implements Inboxes {
     return (await this.#link.run(scripts.send, this.#pair(name), args)) === 1;
   }
 
-  /** Closes all inboxes of this server; if Redis does not answer, an inbox stays open until it expires. */
+  /** Closes all inboxes of this server. If Redis does not answer, an inbox stays open until it expires. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#closers].map(async (close) => close()));
   }

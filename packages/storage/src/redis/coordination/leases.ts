@@ -2,12 +2,12 @@ import type { Lease, Leases } from '../../coordination.ts';
 import { isForeignKey, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 
 /**
- * How long an expired lease is remembered, ms: its holder can renew it for that long if no other holder has acquired
- * it.
+ * How long an expired lease is remembered, in ms. During this time, the lease's holder can renew it if no other holder
+ * has acquired it.
  */
 const rememberMs = 24 * 60 * 60_000;
 
-/** Leases by Redis's clock, since the servers' clocks may differ. */
+/** Leases, timed by Redis's clock, because the servers' clocks may differ. */
 export class RedisLeases implements Leases {
   readonly #link: RedisLink;
   readonly #keys: Keys;

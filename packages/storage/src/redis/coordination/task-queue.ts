@@ -7,11 +7,14 @@ import type { StreamEntry, StreamReader } from '../streams/index.ts';
 /** The consumer group by which workers share the tasks. */
 const group = 'codex-tools-group';
 /**
- * The approximate maximum of waiting tasks, and for how long after the last task the waiting tasks are kept, in ms:
- * no caller waits longer.
+ * The approximate maximum of waiting tasks; and for how long after the last task the waiting tasks are kept, in ms. No
+ * caller waits longer than this time.
  */
 const waiting = { tasks: 10_000, ms: 60 * 60_000 };
-/** The approximate maximum of messages of one side, and for how long after the last message they are kept, in ms. */
+/**
+ * The approximate maximum of messages of one side; and for how long after the last message these messages are kept, in
+ * ms.
+ */
 const messages = { messages: 10_000, ms: 60_000 };
 /** How long a worker counts as present, and how often it reports its presence, ms. */
 const presence = { ms: 5_000, everyMs: 1_500 };
@@ -129,7 +132,7 @@ export class RedisTaskQueue implements TaskQueue {
     return Number(await this.#link.run(scripts.attend, pair, [group, worker, ms, waiting.ms]));
   }
 
-  /** Takes a task that no worker has; undefined if there is none. */
+  /** Takes a task that no worker has taken; resolves with undefined if there is no such task. */
   async #next(worker: string, stopSignal: AbortSignal): Promise<Task | undefined> {
     const entry = await retryWhile(
       () => !stopSignal.aborted,

@@ -23,7 +23,7 @@ export class Announcements {
     this.#keys = keys;
   }
 
-  /** Adds a run; adding it again does nothing. */
+  /** Adds a run to the registry. If the run is already in the registry, does nothing. */
   async announce(runId: string, sessionId: string): Promise<void> {
     await this.#link.run(scripts.announce, this.#pair, [runId, sessionId]);
   }

@@ -15,7 +15,7 @@ interface OwnRun {
   nextSeq: number;
 }
 
-/** The maximum of remembered runs: runs that another server has ended stay remembered for a while. */
+/** The maximum of remembered runs. Runs that another server has ended stay remembered for a while. */
 const maxOwn = 10_000;
 
 /** Appends events to runs, as the only writer of each run. */
@@ -24,7 +24,7 @@ export class Appender {
   readonly #announcements: Announcements;
   readonly #isCluster: boolean;
   readonly #own = new LruMap<string, OwnRun>(maxOwn);
-  /** Runs with an append whose outcome is unknown. */
+  /** Runs with an append for which it is unknown whether Redis has stored it. */
   readonly #inDoubt = new Set<string>();
 
   /** @param isCluster - Whether runs and their registry may be on different servers. */
@@ -58,7 +58,10 @@ export class Appender {
     this.#own.delete(runId);
   }
 
-  /** Forgets the progress of all runs, because a Redis that was unavailable may have lost acknowledged events. */
+  /**
+   * Discards the remembered progress of all runs, because a Redis that was unavailable may have lost acknowledged
+   * events.
+   */
   forgetAll(): void {
     this.#own.clear();
   }
@@ -68,7 +71,8 @@ export class Appender {
       if (this.#isNext(runId, batch) && (await this.#streams.add(runId, batch))) {
         return { outcome: 'OK', lastSeq: batch.firstSeq };
       }
-      // Announce the run first, and wait: a run in the log must be in the registry, even if a later step fails.
+      // Announce the run first, and wait for the answer: a run in the log must be in the registry, even if a later step
+      // fails.
       await this.#announce(runId, batch);
       return await this.#streams.append(runId, batch);
     } catch (cause) {
@@ -88,9 +92,10 @@ export class Appender {
   }
 
   /**
-   * Whether the batch is a single event that follows the last event of this server: then Redis itself refuses the
-   * event's id if another entry was added since, and no other check is needed. Always false in a cluster: there, on
-   * an open connection, a command may be redirected to a node that has become the master and lacks the last event.
+   * Whether the batch is a single event that directly follows the last event that this server has written. Then Redis
+   * itself refuses the event's id if another entry was added since, and no other check is needed. Always false in a
+   * cluster: there, on an open connection, a command may be redirected to a node that has become the master and lacks
+   * the last event.
    */
   #isNext(runId: string, { firstSeq, rows, ends, isRetry }: Batch): boolean {
     if (this.#isCluster || ends || isRetry || rows.length > 1) return false;

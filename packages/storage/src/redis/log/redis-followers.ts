@@ -7,18 +7,18 @@ import { entryIdOf, type StreamReader } from '../streams/index.ts';
 import { RunTail } from './run-tail.ts';
 import type { RunStreams } from './run-streams.ts';
 
-/** A tail, and the function that stops it. */
+/** A tail of a run, and the function that stops the tail. */
 interface LiveTail {
   tail: RunTail;
   stop: () => void;
 }
 
-/** The number of events that a follower which is behind reads at once. */
+/** The number of events that are read at once for a follower that is behind the tail. */
 const pageSize = 128;
 
 /**
- * The followers on this server. The tail of each run is read once for all followers, from the position at which the
- * first follower began.
+ * The followers on this server. For all followers of a run, one tail reads the run's events, from the position at which
+ * the first follower began.
  */
 export class RedisFollowers {
   readonly #streams: RunStreams;
@@ -112,7 +112,7 @@ export class RedisFollowers {
     this.#followers.notify(runId);
   }
 
-  /** Retries like `retryWhile`; undefined once the answer is no longer needed. */
+  /** Retries like `retryWhile`; resolves with undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
     return retryWhile(() => isWanted() && !this.#closed, attempt);
   }

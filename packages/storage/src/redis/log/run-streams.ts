@@ -20,7 +20,10 @@ export interface Batch {
   rows: EventRow[];
   constants: RunConstants;
   ends: boolean;
-  /** Whether an earlier append of these events, or of the first of them, may have succeeded without an answer. */
+  /**
+   * Whether an earlier append of these events, or of the first of these events, may have succeeded although its answer
+   * was lost.
+   */
   isRetry: boolean;
 }
 
@@ -30,10 +33,15 @@ export interface Appended {
   lastSeq: number;
 }
 
-/** The number of entries that are read at once, so small that Redis can serve others in between. */
+/**
+ * The number of entries that are read at once. The number is small, so that Redis can serve other commands in between.
+ */
 const pageSize = 1_000;
 
-/** The streams of runs and their other fields. Each method is one command, or one page of a long read. */
+/**
+ * The streams of runs, and the fields that are stored once per run. Each method is one command, or one page of a long
+ * read.
+ */
 export class RunStreams {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -67,7 +75,7 @@ export class RunStreams {
     }
   }
 
-  /** Adds a batch's single event if the run exists and the event's id is new; false otherwise. */
+  /** Adds the single event of a batch if the run exists and the event's id is new; otherwise resolves with false. */
   async add(runId: string, { rows, constants }: Batch): Promise<boolean> {
     const [row] = rows;
     if (row === undefined) return false;
@@ -92,7 +100,9 @@ export class RunStreams {
     }
   }
 
-  /** At most `limit` events after a `seq`; also the events of a settled run, while they exist. */
+  /**
+   * Returns at most `limit` events after a `seq`. Also returns the events of a settled run, while these events exist.
+   */
   async events(runId: string, constants: RunConstants, after: number, limit: number) {
     const events: StreamEvent[] = [];
     let last = after;
@@ -103,7 +113,7 @@ export class RunStreams {
       for (const row of rows) {
         if (row) events.push(decodeEvent(runId, constants, row));
       }
-      // An entry that is not an event is the run's last entry.
+      // An entry that is not an event is the last entry of its run.
       if (entries.length < count || rows.includes(undefined)) break;
       last = events.at(-1)?.seq ?? last;
     }

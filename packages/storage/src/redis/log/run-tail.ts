@@ -5,14 +5,14 @@ import { decodeEvent } from '../../log/event-rows.ts';
 import type { RunProgress } from '../../log/append-rules.ts';
 import { constantsIn, eventRowOf, type StreamEntry } from '../streams/index.ts';
 
-/** The most events, and characters of events, that are kept for followers that are nearly up to date. */
+/** The most events, and the most characters of events, that are kept for followers that are nearly up to date. */
 const window = { events: 256, characters: 1_000_000 };
 /** The number of events that a follower gets at once. */
 const pageSize = 128;
 
 /**
- * The newest events of a run with followers on this server, read and decoded once for all of them. A follower that is
- * further behind reads the stream itself.
+ * The newest events of a run that has followers on this server. The events are read and decoded once for all of these
+ * followers. A follower that is further behind reads the stream itself.
  */
 export class RunTail {
   readonly #runId: string;
@@ -71,7 +71,8 @@ export class RunTail {
   }
 
   #hold(event: StreamEvent, size: number): void {
-    // After a lost connection, the log may have dropped events in between, or send some events a second time.
+    // After a lost connection, the log may have dropped events that were not read yet, or may send some events a second
+    // time.
     if (event.seq !== this.#lastSeq + 1) this.#forget();
     this.#lastSeq = event.seq;
     this.#closed ||= isTerminal(event);

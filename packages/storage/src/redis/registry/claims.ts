@@ -2,7 +2,7 @@ import { type Announced, announcedIn, group } from '../log/index.ts';
 import { isReply, type Keys, type RedisLink, scripts } from '../connection/index.ts';
 import type { StreamEntry } from '../streams/index.ts';
 
-/** How many claims are checked in one step when claims of dead workers are taken over. */
+/** How many claims are checked in one step when claims of dead workers are assigned to a live worker. */
 const pageSize = 100;
 
 /** The workers' claims on runs: the consumer group of the registry. Each method is one command. */
@@ -24,13 +24,13 @@ export class Claims {
     }
   }
 
-  /** The id of the newest entry, from which to watch. */
+  /** The id of the newest entry; watching begins after this entry. */
   async newestEntryId(): Promise<string> {
     const reply = await this.#link.call('XREVRANGE', this.#keys.runs, '+', '-', 'COUNT', 1);
     return (reply as StreamEntry[])[0]?.[0] ?? '0-0';
   }
 
-  /** Claims a run that no worker has claimed; undefined if there is none. */
+  /** Claims a run that no worker has claimed; resolves with undefined if there is no such run. */
   async next(worker: string): Promise<Announced | undefined> {
     const how = ['GROUP', group, worker, 'COUNT', 1, 'STREAMS', this.#keys.runs, '>'];
     const reply = (await this.#link.call('XREADGROUP', ...how)) as [string, StreamEntry[]][] | null;
@@ -55,7 +55,10 @@ export class Claims {
     return taken;
   }
 
-  /** Renews all claims of this worker and returns them, including claims whose answer was lost. */
+  /**
+   * Renews all claims of this worker and returns them. The result includes claims that this worker does not know,
+   * because the answer to its claim was lost.
+   */
   async renewAll(worker: string): Promise<Announced[]> {
     const reply = await this.#link.run(scripts.keep, [this.#keys.runs], [group, worker]);
     return (reply as StreamEntry[]).map(announcedIn);

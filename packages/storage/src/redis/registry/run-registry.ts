@@ -7,7 +7,7 @@ import type { StreamReader } from '../streams/index.ts';
 import { RegistryWorker } from './worker.ts';
 
 export interface RegistryOptions {
-  /** A claim whose worker has been silent for this long goes to another worker, ms. */
+  /** A claim is assigned to another worker if its worker has been silent for this long, in ms. */
   claimIdleMs: number;
   /** The number of newest events that a run keeps even if they are projected. */
   maxLength: number;
@@ -22,10 +22,12 @@ interface RegistryParts {
   runsKey: string;
 }
 
-/** How often, and for how long, to look for the first events of a run that was announced without any, ms. */
+/**
+ * How often, and for how long, to look for the first events of a run that was announced before it had events, in ms.
+ */
 const runChecks = { firstMs: 20, everyMs: 500, forMs: 60_000 };
 
-/** A worker without claims is removed after this multiple of a claim's idle time. */
+/** A worker without claims is removed after the idle time of a claim, multiplied by this number. */
 const removeAfter = 20;
 
 export class RedisRunRegistry implements RunRegistry {
@@ -41,7 +43,7 @@ export class RedisRunRegistry implements RunRegistry {
   }
 
   async *claims(name: string, signal: AbortSignal): AsyncGenerator<RunClaim, void> {
-    // A new name, because a restarted worker does not know its earlier claims.
+    // Each start uses a new name, because a restarted worker does not know its earlier claims.
     const worker = new RegistryWorker(`${name}:${randomUUID()}`);
     const wake = () => worker.notify();
     const isWanted = () => !signal.aborted && !this.#closed;
@@ -118,7 +120,7 @@ export class RedisRunRegistry implements RunRegistry {
     return worker.next();
   }
 
-  /** Renews the worker's claims, takes over those of dead workers, and finds claims whose answers were lost. */
+  /** Renews the worker's claims, takes the claims of dead workers, and finds claims whose answers were lost. */
   async #renewClaims(worker: RegistryWorker): Promise<void> {
     const { claims } = this.#parts;
     const { claimIdleMs } = this.#options;
@@ -133,10 +135,7 @@ export class RedisRunRegistry implements RunRegistry {
     worker.notify();
   }
 
-  /**
-   * Whether a claimed run has events in the log. If the run has no events, it is offered
-   * to a worker again later.
-   */
+  /** Whether a claimed run has events in the log. A run without events is offered to a worker again later. */
   async #isLogged(
     run: Announced & { age?: number },
     worker: RegistryWorker,
@@ -174,7 +173,7 @@ export class RedisRunRegistry implements RunRegistry {
     for (const worker of this.#workers) worker.notify();
   }
 
-  /** Retries like `retryWhile`; undefined once the answer is no longer needed. */
+  /** Retries like `retryWhile`; resolves with undefined once the answer is no longer needed. */
   async #retryWhile<T>(isWanted: () => boolean, attempt: () => Promise<T>): Promise<T | undefined> {
     return retryWhile(isWanted, attempt, async (error) => {
       // A Redis that has lost its data has also lost the consumer group, so create the group again.

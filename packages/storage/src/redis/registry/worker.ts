@@ -1,12 +1,12 @@
 import { Signal } from '../../signal.ts';
 import type { Announced } from '../log/index.ts';
 
-/** A projecting worker: its claimed runs, and the runs that wait for it. */
+/** A worker that projects runs: the runs that it has claimed, and the claimed runs that it has not begun. */
 export class RegistryWorker {
   /** The worker's name in the consumer group. */
   readonly consumer: string;
   readonly #signal = new Signal();
-  /** The claims that are not done. */
+  /** The runs that the worker has claimed and not finished. */
   readonly #known = new Set<string>();
   readonly #waiting: Announced[] = [];
 
@@ -14,7 +14,7 @@ export class RegistryWorker {
     this.consumer = consumer;
   }
 
-  /** Adds claimed runs; known runs are skipped. */
+  /** Adds claimed runs; skips runs that were added before. */
   take(runs: readonly Announced[]): void {
     const unknown = runs.filter(({ runId }) => !this.#known.has(runId));
     for (const { runId } of unknown) this.#known.add(runId);
@@ -22,7 +22,7 @@ export class RegistryWorker {
     if (unknown.length > 0) this.notify();
   }
 
-  /** Offers a run again. */
+  /** Offers a run to the worker again. */
   putBack(run: Announced): void {
     this.#waiting.push(run);
     this.notify();
@@ -36,7 +36,7 @@ export class RegistryWorker {
     this.#known.delete(runId);
   }
 
-  /** Wakes the worker because there may be something to do. */
+  /** Wakes the worker, because there may be a run to project. */
   notify(): void {
     this.#signal.notify();
   }

@@ -1,6 +1,6 @@
 /**
- * Reads streams, many of them over one connection per node. In: streams, and where to begin. Out: each entry as it was
- * written.
+ * Reads streams; one connection per node serves many streams. In: streams, and the positions at which to begin. Out:
+ * each entry when it is written.
  */
 export {
   constantsIn,

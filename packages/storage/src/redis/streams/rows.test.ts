@@ -17,7 +17,7 @@ const entry = (payload: string, trace = JSON.stringify(traceContext)): StreamEnt
 ];
 
 test.each(['{"traceparen": "x"}', '{', '7', ''])(
-  'SAFE: damaged constants of a run are undefined: %s',
+  'SAFE: if the constants of a run are damaged, they are read as undefined: %s',
   (damaged) => {
     expect(constantsIn(entry('{}', damaged))).toBeUndefined();
     expect(progressOf([damaged, 3, '', ''])).toBeUndefined();

@@ -12,8 +12,8 @@ export function entryIdOf(seq: number): string {
 }
 
 /**
- * The row of an entry; undefined for the mark that `settle.lua` adds to a run that had not ended, and for an entry of
- * another program.
+ * Returns the row of an entry. Returns undefined for an entry of another program, and for the entry with which
+ * `settle.lua` marks that it closed a run that had not ended.
  */
 export function eventRowOf([id, fields]: StreamEntry): EventRow | undefined {
   const [name, type, , timestamp = '', , payload = ''] = fields;
@@ -23,8 +23,8 @@ export function eventRowOf([id, fields]: StreamEntry): EventRow | undefined {
 }
 
 /**
- * The fields of an entry, which contains the whole canonical event, with payload and trace context as JSON. Every
- * entry has the same names in the same order, since Redis then stores the names once for many entries. `append.lua`
+ * The fields of an entry. An entry contains the whole canonical event, with payload and trace context as JSON. Every
+ * entry has the same names in the same order, because Redis then stores the names once for many entries. `append.lua`
  * must write the same fields.
  */
 export function fieldsOf(runId: string, run: RunConstants, row: EventRow): (string | number)[] {
@@ -73,8 +73,8 @@ export function encodeConstants({ sessionId, turnId, traceContext }: RunConstant
 }
 
 /**
- * The progress in the answer of `progress.lua`; undefined for a run without events, a run that was settled a while ago,
- * and a run whose constants are damaged.
+ * Returns the progress from the answer of `progress.lua`. Returns undefined for a run without events, a run that was
+ * settled a while ago, and a run whose constants are damaged.
  */
 export function progressOf(reply: unknown): RunProgress | undefined {
   if (reply === null) return undefined;

@@ -12,7 +12,7 @@ const pageSize = 256;
 /** How long one command waits for entries, ms. */
 const waitMs = 1_000;
 
-/** A run’s stream as programs in any language read it: by plain XREAD, without other parts of the log. */
+/** A run’s stream as programs in any language read it: with plain XREAD, and without using other code of the log. */
 export class RunEntries {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -35,8 +35,8 @@ export class RunEntries {
   }
 
   /**
-   * Yields the entries from the first on, as they arrive, until `signal` aborts. Throws ioredis's error if Redis is
-   * lost.
+   * Yields the entries from the first entry on, when they arrive, until `signal` aborts. Throws ioredis's error if the
+   * connection to Redis is lost.
    */
   async *pages(signal: AbortSignal): AsyncGenerator<RunEntry[], void> {
     const connection = this.#link.reader(this.key);
@@ -63,9 +63,8 @@ export class RunEntries {
   }
 
   /**
-   * Removes the stream and other data for the run’s readers, which would expire by themselves. Removes the data that
-   * programs read of the run, its event stream and its upserts, before they expire; call it only for a settled run.
-   * Throws StorageError `REDIS_UNAVAILABLE`.
+   * Removes the data that programs read of a run (its event stream and its upserts) before the data expires by itself.
+   * Call this method only for a settled run. Throws StorageError `REDIS_UNAVAILABLE`.
    */
   async remove(): Promise<void> {
     await this.#link.call('UNLINK', this.key, this.#keys.run(this.#runId));

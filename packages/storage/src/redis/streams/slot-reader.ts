@@ -13,7 +13,7 @@ import type { StreamEntry } from './rows.ts';
 
 export interface StreamListener {
   onEntries(entries: StreamEntry[]): void;
-  /** Called after a lost connection is back. */
+  /** Called when a lost connection is back. */
   onReconnect?(): void;
 }
 
@@ -35,8 +35,8 @@ const leftOutMs = 5_000;
 const wakeTtlMs = 60_000;
 
 /**
- * Waits on one connection for entries of all streams that one command can read. An entry in the reader's own stream
- * ends the wait, so that further streams can be added.
+ * Waits, on one connection, for entries of all streams that one command can read. To add further streams during a wait,
+ * the reader writes an entry to its own stream, which ends the wait.
  */
 export class SlotReader {
   readonly #link: RedisLink;
@@ -63,8 +63,8 @@ export class SlotReader {
   }
 
   /**
-   * Passes on a stream's entries after the id `after`, until the returned function is called. A stream has one
-   * listener.
+   * Calls the listener with a stream's entries after the id `after`, until the returned function is called. A stream
+   * has only one listener.
    */
   watch(key: string, after: string, listener: StreamListener): () => void {
     const watched = { at: after, listener };
@@ -121,9 +121,9 @@ export class SlotReader {
   }
 
   /**
-   * Skips, for a while, keys that another program has replaced by something that is not a stream, because Redis
-   * refuses the whole read; the listeners of these keys check again, as after a lost connection. Returns whether
-   * there are any such keys.
+   * Skips, for a while, keys that now contain something other than a stream, because another program has replaced them:
+   * Redis refuses a read that includes such a key. The listeners of these keys check their streams again, as after a
+   * lost connection. Returns whether there are such keys.
    */
   async #skipForeignKeys(): Promise<boolean> {
     const watched = [...this.#watched];
@@ -158,11 +158,11 @@ export class SlotReader {
     }
   }
 
-  /** Ends the current wait, if any: once for all changes of a tick. */
+  /** Ends the current wait, if the reader is waiting. Does so once for all changes of a tick. */
   #wake(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
-    // The error is ignored: if waking fails, the wait was already cut, or ends by itself soon.
+    // The error is ignored: if waking fails, the wait has already been interrupted, or will end by itself soon.
     this.#link.run(scripts.wake, [this.#wakeKey], [wakeTtlMs]).catch(() => {});
   }
 }

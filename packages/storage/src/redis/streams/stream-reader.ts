@@ -1,7 +1,7 @@
 import type { Keys, RedisLink } from '../connection/index.ts';
 import { SlotReader, type StreamListener } from './slot-reader.ts';
 
-/** Waits for entries of any number of streams: on one connection, or in a cluster on one connection per slot. */
+/** Waits for entries of any number of streams. Uses one connection; in a cluster, one connection per slot. */
 export class StreamReader {
   readonly #link: RedisLink;
   readonly #keys: Keys;
@@ -13,8 +13,8 @@ export class StreamReader {
   }
 
   /**
-   * Passes on a stream's entries after the id `after`, until the returned function is called. A stream has one
-   * listener.
+   * Calls the listener with a stream's entries after the id `after`, until the returned function is called. A stream
+   * has only one listener.
    */
   watch(key: string, after: string, listener: StreamListener): () => void {
     const slot = this.#link.slotOf(key);
@@ -31,7 +31,7 @@ export class StreamReader {
     for (const [slot, reader] of this.#readers) this.#end(slot, reader);
   }
 
-  /** Ends an idle slot's connection, because there are too many slots to keep a connection for each. */
+  /** Ends the connection of an idle slot, because a connection for each slot would be too many. */
   #end(slot: string, reader: SlotReader): void {
     reader.close();
     if (this.#readers.get(slot) === reader) this.#readers.delete(slot);

@@ -1,2 +1,2 @@
-/** Storage that ends with the process. */
+/** Storage in memory, which is lost when the process ends. */
 export * from './open.ts';

@@ -12,7 +12,10 @@ import { MemoryUpsertStreams } from './upsert-streams.ts';
 
 export { MemoryUpsertStreams };
 
-/** Opens storage that ends with the process: for tests, and for trying Liminal without leaving files behind. */
+/**
+ * Opens storage in memory, which is lost when the process ends: for tests, and for trying Liminal without leaving files
+ * behind.
+ */
 export function openMemoryStorage(): OpenedStorage {
   return open(new MemoryEventLog(), Date.now);
 }

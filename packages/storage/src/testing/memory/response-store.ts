@@ -125,7 +125,7 @@ export class MemoryResponseStore implements ResponseStore {
     const place = before ? responses.findIndex(({ id }) => id === before.runId) : responses.length;
     const older = responses.slice(0, Math.max(0, place)).map((run) => pageRun(run, Infinity));
     const own = responses[place];
-    // A run without items before the place is left out, because an earlier page has shown it.
+    // A run is left out if none of its items are before the position, because an earlier page has shown it.
     if (own && before && before.index > 0) older.push(pageRun(own, before.index));
     return pageOfItems(older.toReversed(), options);
   }
@@ -166,7 +166,7 @@ export class MemoryResponseStore implements ResponseStore {
 
   async close(): Promise<void> {}
 
-  /** Hits among items, newest first; of all sessions, or of the given sessions. */
+  /** Hits among items, newest first. Searches all sessions, or only the given sessions. */
   *#itemHits(query: ParsedQuery, within: ReadonlySet<string> | undefined): Generator<SearchHit> {
     for (const { id, sessionId, status, outputItems } of [
       ...this.#responses.values(),
@@ -220,7 +220,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Copies a value through JSON, so that memory keeps exactly what a database would. */
+/** Copies a value through JSON, so that the memory contains exactly the value that a database would contain. */
 function copy<T>(value: T): T {
   try {
     return JSON.parse(JSON.stringify(value)) as T;

@@ -12,7 +12,7 @@ export class MemoryRunRegistry implements RunRegistry {
     this.#log = log;
   }
 
-  /** Wakes workers because there may be an unclaimed run. */
+  /** Wakes the workers, because a run may be unclaimed. */
   notify(): void {
     this.#changes.emit('news');
   }
