@@ -194,7 +194,7 @@ const append = (itemId: string, text: string): Pick<Beat, 'write'> => ({
   write: (turn) => turn.append(itemId, text),
 });
 
-/** Ends an item. Ends an item. Given an id, ends the item unchanged; given an item, replaces it. */
+/** Ends an item. Given an id, ends the item unchanged; given an item, replaces it. */
 function done(item: string | OutputItem, after = 0): Beat {
   const write = (turn: TurnWriter): void =>
     typeof item === 'string' ? turn.done(item) : turn.done(item.id, item);
