@@ -68,8 +68,8 @@ export type Compaction = z.infer<typeof Compaction>;
 
 /** The field can be in the event that starts the item, in a patch, and in upserts. */
 const changing = { start: true, patch: true, shown: true } as const;
-/** The field can be in the event that starts the item, and in upserts. */
-const asked = { start: true, shown: true } as const;
+/** The field can be in the event that starts the item, and in upserts; no patch replaces the field. */
+const fixed = { start: true, shown: true } as const;
 
 export const baseFields = {
   id: field(z.string().min(1)),
@@ -109,7 +109,7 @@ const functionCall = {
   arguments: field(z.string(), { text: true, start: true, patch: true }),
   callId: field(z.string().min(1)),
   origin: field(z.literal('agent').default('agent')),
-  // Those fields below that are `shown` also occur in a permission request: see AskedCall.
+  // Each field below that is shown is also a field of a permission request for the call: see AskedCall.
   title: field(z.string().optional(), changing),
   kind: field(ToolKind.optional(), changing),
   locations: field(z.array(ToolLocation).optional(), changing),
@@ -168,22 +168,22 @@ export type AskedCall = z.infer<typeof AskedCall>;
 
 const approval = {
   approvalId: field(z.string().min(1)),
-  title: field(z.string(), asked),
+  title: field(z.string(), fixed),
   /**
    * The name of the MCP server or subagent that asks; absent if the agent itself asks. The name is set by the MCP
    * server or the agent.
    */
-  askedBy: field(z.string().optional(), asked),
+  askedBy: field(z.string().optional(), fixed),
   /** A text of the agent: a plan to approve, or the reason for the request. */
-  description: field(z.string().optional(), asked),
-  callId: field(z.string().optional(), asked),
-  options: field(z.array(ApprovalOption), asked),
+  description: field(z.string().optional(), fixed),
+  callId: field(z.string().optional(), fixed),
+  options: field(z.array(ApprovalOption), fixed),
   /** The form that the person fills in with an answer that allows the call. */
-  form: field(Form.optional(), asked),
+  form: field(Form.optional(), fixed),
   /** Names of the call's arguments that the person may change; an answer has the changed texts in `content`. */
-  editable: field(z.array(z.string()).optional(), asked),
+  editable: field(z.array(z.string()).optional(), fixed),
   /** The time at which the default policy answers the request (ISO 8601 UTC). */
-  deadline: field(z.string().optional(), asked),
+  deadline: field(z.string().optional(), fixed),
   /**
    * The call as the permission request describes it. The item of the call (`callId`) may differ from this description.
    */
