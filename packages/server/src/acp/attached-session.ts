@@ -14,7 +14,7 @@ import type {
   SessionInfo,
   TurnSummary,
 } from '@liminal/protocol';
-import { toResponse, withoutTakenBack } from '@liminal/protocol';
+import { LiminalError, toResponse, withoutTakenBack } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
 import { errors } from '../errors.ts';
 import { type ClientSession, clientFiles } from './client-files.ts';
@@ -445,4 +445,4 @@ const hasRunEnded = (run: Pick<Response, 'status'> | undefined): boolean =>
   run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
 
 const requestErrorOf = ({ code, message }: { code: string; message: string }) =>
-  requestError(Object.assign(new Error(message), { code }));
+  requestError(new LiminalError(code, message));

@@ -29,7 +29,9 @@ test('FR-039-02: a file below the path that the editor uses for the project is a
 test.each([
   ['to a file outside of the project', 'file:///other/a.ts'],
   ['to a part of a file', 'file:///project/a.ts#L3:9'],
+  ['to the project’s folder', 'file:///project/'],
   ['to the web', 'https://a.example/'],
+  ['to the web, with the path of a project file', 'https://a.example/project/a.ts'],
   ['to a folder whose name only begins like the project’s', 'file:///projects/a.ts'],
   ['that is not a URL', 'a thing'],
 ])('FR-039-02: a link %s between words is replaced by its name', (_, uri) => {
@@ -37,6 +39,11 @@ test.each([
     message: 'See it.',
     blocks: [{ type: 'resource_link', uri, name: 'it' }],
   });
+});
+
+test('FR-039-02: a link at the start of a prompt is written into the text', () => {
+  const { message } = read(link('file:///project/a.ts', 'a.ts'), text(' is broken.'));
+  expect(message).toBe('@a.ts is broken.');
 });
 
 test('FR-039-02: a link directly after a word becomes only an attachment', () => {

@@ -67,18 +67,25 @@ test('FR-039-02: a blob that is no longer stored is replaced by a text', async (
   });
 });
 
-test('FR-039-02: a tool’s output is sent with the bytes of its blobs, and its other content is unchanged', async () => {
-  const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
-  const content = toolContent('See.', [image], [{ path: '/a', newText: 'b' }]);
-  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'a', content } as const;
-  const filled = await withBytes(update, blobs);
-  expect(updateProblems(filled)).toEqual([]);
-  expect(filled).toMatchObject({
-    content: [content[0], { content: { data: base64 } }, content[2]],
-  });
-});
+test.each(['tool_call', 'tool_call_update'] as const)(
+  'FR-039-02: the content of a %s is sent with the bytes of its blobs, and the other content is unchanged',
+  async (sessionUpdate) => {
+    const image = { type: 'image', mimeType: 'image/png', uri: 'blob:1' } as const;
+    const content = toolContent('See.', [image], [{ path: '/a', newText: 'b' }]);
+    const update: SessionUpdate = { sessionUpdate, toolCallId: 'a', title: 'Look', content };
+    const filled = await withBytes(update, blobs);
+    expect(updateProblems(filled)).toEqual([]);
+    expect(filled).toMatchObject({
+      content: [content[0], { content: { data: base64 } }, content[2]],
+    });
+  },
+);
 
-test('an update without blobs is returned unchanged', async () => {
-  const update: SessionUpdate = { sessionUpdate: 'plan', entries: [] };
+test.each<SessionUpdate>([
+  { sessionUpdate: 'plan', entries: [] },
+  { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Hi' } },
+  { sessionUpdate: 'tool_call_update', toolCallId: 'a', title: 'Look' },
+  { sessionUpdate: 'tool_call_update', toolCallId: 'a', content: toolContent('Hi', [], []) },
+])('an update without blobs is returned unchanged: %j', async (update) => {
   expect(await withBytes(update, blobs)).toBe(update);
 });

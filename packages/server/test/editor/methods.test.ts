@@ -89,6 +89,9 @@ const option = (id: string, currentValue: string, category: string): ConfigOptio
   options: choices,
 });
 
+type Sink = Parameters<Runtime['subscribe']>[2];
+type Sent = Parameters<Sink['send']>[0];
+
 const { session } = methods.agent;
 const notices: EditorOptions = { capabilities: { session: { notices: {} } } };
 
@@ -214,8 +217,11 @@ test('sessions are listed with their titles, the last changed session first; ses
 test('a prompt may contain only an image; an additional folder must be an absolute path', async () => {
   const { zed, sessionId, agent, runtime, workspace } = await opened();
   const image = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+  const send = vi.spyOn(runtime, 'send');
+  onTestFinished(() => void vi.restoreAllMocks());
   const answered = zed.agent.request(session.prompt, { sessionId, prompt: [image] });
   await running(runtime, sessionId);
+  expect(send.mock.calls).toEqual([[sessionId, '', expect.any(String), { blocks: [image] }]]);
   agent.answer(sessionId, 'It is black.');
   expect(await answered).toMatchObject({ stopReason: 'end_turn' });
   const cwd = workspace.projectDir;
@@ -383,4 +389,126 @@ test('compactions and terminal output are sent in the form that the editor’s c
     false,
   ]);
   expect(poor).toContain('a.txt');
+});
+
+test('if an editor cancels the request of its prompt, the turn is stopped, and the response says so', async () => {
+  const { zed, sessionId, runtime, problems } = await opened();
+  const cancelling = new AbortController();
+  const prompt = [{ type: 'text' as const, text: 'Wait.' }];
+  const answered = zed.agent.request(
+    session.prompt,
+    { sessionId, prompt },
+    { cancellationSignal: cancelling.signal },
+  );
+  await running(runtime, sessionId);
+  cancelling.abort();
+  expect(await answered).toMatchObject({ stopReason: 'cancelled' });
+  expect(problems).toEqual([]);
+});
+
+test('an editor that stops a session without prompts of its own stops the turn of another editor', async () => {
+  const { zed, editor, sessionId, runtime } = await opened();
+  const other = await editor();
+  await other.load(sessionId);
+  const answered = zed.prompt(sessionId, 'Wait.');
+  await running(runtime, sessionId);
+  await other.agent.notify(session.cancel, { sessionId });
+  expect(await answered).toMatchObject({ stopReason: 'cancelled' });
+});
+
+test('if a session cannot be opened, the editor gets the reason, and the session stays closed until it is opened again', async () => {
+  const { editor, sessionId, runtime } = await opened();
+  onTestFinished(() => void vi.restoreAllMocks());
+  vi.spyOn(runtime, 'attach').mockImplementationOnce(() => {
+    throw new Error('The session is full.');
+  });
+  const other = await editor();
+  await expect(other.load(sessionId)).rejects.toThrow('The session is full.');
+  await expect(other.prompt(sessionId, 'Answer.')).rejects.toThrow('has not opened the session');
+  await other.load(sessionId);
+  expect(await other.prompt(sessionId, 'Answer.')).toMatchObject({ stopReason: 'end_turn' });
+});
+
+test('an error of a session rejects the request that opens the session, and is a notice afterwards', async () => {
+  const { editor, sessionId, runtime } = await opened();
+  const message = 'The log is away.\nIt comes back.';
+  const failed = { type: 'session:error', sessionId, code: 'SESSION_NOT_FOUND', message } as const;
+  const subscribe = runtime.subscribe.bind(runtime);
+  const sinks: Sink[] = [];
+  vi.spyOn(runtime, 'subscribe')
+    .mockImplementationOnce((_id, _options, sink) => {
+      sink.send({ message: failed } as Sent);
+      return { close() {} } as ReturnType<typeof subscribe>;
+    })
+    .mockImplementation((id, options, sink) => {
+      sinks.push(sink);
+      return subscribe(id, options, sink);
+    });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const [other, plain] = [await editor(notices), await editor()];
+  await expect(other.load(sessionId)).rejects.toMatchObject({ code: -32_002, message });
+  for (const one of [other, plain]) await one.load(sessionId);
+  for (const sink of sinks) sink.send({ message: failed } as Sent);
+  expect(await other.until((all) => all.find((one) => one.sessionUpdate === 'notice'))).toEqual({
+    sessionUpdate: 'notice',
+    severity: 'error',
+    title: 'The log is away.',
+    description: 'It comes back.',
+  });
+  await runtime.rename(sessionId, 'Later');
+  await plain.until((all) =>
+    all.find((one) => one.sessionUpdate === 'session_info_update' && one.title === 'Later'),
+  );
+  expect(updatesOf(plain, 'notice')).toEqual([]);
+});
+
+test('if a turn begins while an editor loads older turns, the new turn is sent after the older turns', async () => {
+  const { zed, editor, sessionId, runtime } = await opened();
+  await zed.prompt(sessionId, 'Answer.');
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const subscribe = runtime.subscribe.bind(runtime);
+  vi.spyOn(runtime, 'subscribe').mockImplementationOnce((id, options, sink) => {
+    const send = (sent: Sent) => {
+      const { message } = sent;
+      if (message.type !== 'session:history') return sink.send(sent);
+      return sink.send({ ...sent, message: { ...message, hasMore: true, before: 'older' } });
+    };
+    return subscribe(id, options, { ...sink, send });
+  });
+  vi.spyOn(runtime, 'history').mockImplementationOnce(async () => {
+    asked.resolve();
+    await answer.promise;
+    return { turns: [], entries: [], hasMore: false } as never;
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const other = await editor();
+  const loaded = other.load(sessionId);
+  await asked.promise;
+  await zed.prompt(sessionId, 'Answer again.');
+  expect(other.agentText).toBe('');
+  answer.resolve();
+  await loaded;
+  await other.until(() => other.agentText.includes('again') || undefined);
+  expect(other.agentText).toBe('Answer. Yes.Answer again. Yes.');
+});
+
+test('if the events of a run are no longer available, the editor gets the rest of the run from its items', async () => {
+  const { zed, sessionId, agent, runtime } = await opened();
+  const [followed, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  vi.spyOn(runtime, 'followRun').mockImplementationOnce(async (runId) => {
+    followed.resolve();
+    await ended.promise;
+    return { kind: 'snapshot', response: await runtime.getRun(runId) };
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const answered = zed.prompt(sessionId, 'Wait.');
+  await followed.promise;
+  await running(runtime, sessionId);
+  agent.answer(sessionId, 'Late.');
+  await expect
+    .poll(async () => (await runtime.history(sessionId)).turns.at(-1)?.status)
+    .toBe('complete');
+  ended.resolve();
+  expect(await answered).toMatchObject({ stopReason: 'end_turn' });
+  expect(zed.agentText).toBe('Late.');
 });

@@ -1,9 +1,10 @@
 /** Tests editors that open a session twice, open it during its turn, or disconnect while they open it. */
 import { rmSync, symlinkSync } from 'node:fs';
-import { methods } from '@agentclientprotocol/sdk/unstable';
+import { methods, type RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable';
 import { AcpDriver } from '@liminal/agents/acp';
 import { acpAgent } from '@liminal/testkit';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { ActingProvider, type Step } from '../acp/acting-provider.ts';
 import { stage } from './editor.ts';
 
 const about = { cliType: 'scripted', name: 'Scripted', description: 'A scripted agent.' };
@@ -115,4 +116,36 @@ test('an empty prompt is rejected, and no turn begins', async () => {
     message: 'The prompt is empty.',
   });
   expect((await runtime.history(sessionId, { limit: 1 })).turns).toEqual([]);
+});
+
+test('an editor that resumes a session gets its open question, but none of the text before the question', async () => {
+  const actor = new ActingProvider();
+  const said = (id: string, content: string) => {
+    const finalItem = { id, type: 'message', content, origin: 'agent' } as const;
+    return { type: 'item_done', itemId: id, finalItem } as const;
+  };
+  const steps: Step[] = [
+    said('before', 'Before.'),
+    { ask: { itemId: 'ask', title: 'Which way?' } },
+    said('after', 'After.'),
+    { type: 'response_done', status: 'completed', finishReason: null },
+  ];
+  actor.scripts.set('Go.', { steps, isSlow: false });
+  const { editor, workspace, runtime } = await stage({ provide: () => actor });
+  const cwd = workspace.projectDir;
+  const { sessionId } = await runtime.createSession({ cliType: 'actor', projectDir: cwd });
+  await runtime.send(sessionId, 'Go.', 'turn-1');
+  await expect
+    .poll(async () => JSON.stringify(await runtime.getRun('turn-1')))
+    .toContain('Which way?');
+  const titles: unknown[] = [];
+  const permit = ({ toolCall }: RequestPermissionRequest) => {
+    titles.push(toolCall.title);
+    return 'yes';
+  };
+  const other = await editor({ permit });
+  await other.agent.request(methods.agent.session.resume, { sessionId, cwd });
+  await other.until(() => other.agentText.includes('After.') || undefined);
+  expect(titles).toEqual(['Which way?']);
+  expect(other.agentText).toBe('After.');
 });

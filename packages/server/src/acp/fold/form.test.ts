@@ -61,3 +61,23 @@ test('FR-039-01: fields that ACP lacks are sent in _meta', () => {
     _meta: { liminal: { $schema: 'http://json-schema.org/draft-07/schema#' } },
   });
 });
+
+test('FR-039-01: the _meta of a form is kept beside Liminal’s own fields', () => {
+  const meta = { editor: { icon: 'ship' } };
+  const form = { _meta: meta, header: 'Release', properties: { name: { type: 'string' } } } as Form;
+  expect(sentForm(form)).toStrictEqual({
+    type: 'object',
+    properties: { name: { type: 'string' } },
+    _meta: { ...meta, liminal: { header: 'Release' } },
+  });
+});
+
+test('FR-039-01: fields without a value are not sent', () => {
+  const form: Form = {
+    properties: { name: { type: 'string', title: undefined, header: undefined } },
+  };
+  expect(sentForm(form)).toStrictEqual({
+    type: 'object',
+    properties: { name: { type: 'string' } },
+  });
+});

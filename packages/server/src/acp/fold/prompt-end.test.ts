@@ -68,7 +68,25 @@ test('if a turn failed, the response is an error with Liminal’s code and witho
   expect(() => promptEnd(failed)).toThrow(
     expect.objectContaining({ code: -32_603, message: error.message, data: error }),
   );
-  expect(() => promptEnd(ended({ status: 'error' }))).toThrow('The turn failed.');
+  const unexplained = { code: 'TURN_FAILED', message: 'The turn failed.' };
+  expect(() => promptEnd(ended({ status: 'error' }))).toThrow(
+    expect.objectContaining({ message: unexplained.message, data: unexplained }),
+  );
+});
+
+test('if a turn was stopped because of an error, the response is that error', () => {
+  const error = { code: 'AGENT_GONE', message: 'The agent ended.' };
+  expect(() => promptEnd(ended({ status: 'aborted', error }))).toThrow(
+    expect.objectContaining({ message: error.message, data: error }),
+  );
+});
+
+test('FR-039-01: if an agent does not report the cached tokens of a turn, the response has no counts for them', () => {
+  const usage = { inputTokens: 3, outputTokens: 5 };
+  expect(promptEnd(ended({ usage }))).toStrictEqual({
+    stopReason: 'end_turn',
+    usage: { ...usage, totalTokens: 8 },
+  });
 });
 
 test('if the idle limit ended a turn, the response is a stop reason instead of an error', () => {

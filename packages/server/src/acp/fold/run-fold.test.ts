@@ -139,6 +139,11 @@ describe('messages', () => {
       claudeCode: { parentToolUseId: 'a' },
     };
     expect(told.slice(1)).toMatchObject([{ _meta: parent }, { toolCallId: 'b', _meta: parent }]);
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
+    const sent = message('m', '', { parentCallId: 'call-a', blocks: [link] });
+    expect(updatesOf([done(call('a')), done(sent)]).slice(1)).toMatchObject([
+      { content: link, _meta: parent },
+    ]);
   });
 });
 
@@ -168,6 +173,11 @@ describe('content', () => {
         name: 'https://a.example/a.png',
         mimeType: 'image/png',
       },
+    ],
+    [
+      'image with its bytes and a URL',
+      { type: 'image', mimeType: 'image/png', data: 'AA==', uri: 'https://a.example/a.png' },
+      { type: 'image', mimeType: 'image/png', data: 'AA==' },
     ],
     [
       'text file',
@@ -417,6 +427,77 @@ describe('tool calls', () => {
     ]);
   });
 
+  test('FR-039-03: if the output of a call ends before its arguments, the call stays ended, and gets its arguments', () => {
+    const told = updatesOf([begun('a'), done(output('a', 'A')), done(call('a')), end()]);
+    expect(told).toEqual([
+      expect.objectContaining({ sessionUpdate: 'tool_call', status: 'pending' }),
+      expect.objectContaining({ toolCallId: 'a', status: 'completed' }),
+      { sessionUpdate: 'tool_call_update', toolCallId: 'a', rawInput: { command: 'ls' } },
+    ]);
+  });
+
+  test('FR-039-03: if a call is cut off by an error, the call is sent as failed', () => {
+    const error = { code: 'TOO_LONG', message: 'The arguments are too long.', stack: 'x' };
+    const told = updatesOf([begun('a'), { type: 'item_error', itemId: 'a', error }, end()]);
+    const { stack: _, ...diagnosis } = error;
+    expect(told.slice(1)).toMatchObject([
+      { rawInput: {} },
+      { toolCallId: 'a', status: 'failed', rawOutput: { error: diagnosis } },
+    ]);
+  });
+
+  test('FR-039-04: text that is sent completely each time is sent again only when it has grown by a quarter and 256 characters', () => {
+    const sizes = [4, 261, 262].map((size) => 'x'.repeat(size));
+    const told = updatesOf([
+      done(call('a')),
+      outputBegun('a'),
+      ...sizes.map((said, index) => delta('out-a', said.slice(sizes[index - 1]?.length ?? 0))),
+    ]);
+    expect(told.slice(1)).toMatchObject([
+      { content: [words(sizes[0]!)] },
+      { content: [words(sizes[2]!)] },
+    ]);
+  });
+
+  test('FR-039-04: an image in an open output is sent at once', () => {
+    const image: ContentBlock = { type: 'image', mimeType: 'image/png', data: 'AA==' };
+    const told = updatesOf([
+      done(call('a')),
+      outputBegun('a'),
+      delta('out-a', 'See.'),
+      delta('out-a', '', { blocks: [image] }),
+      delta('out-a', '', { blocks: [image] }),
+    ]);
+    expect(told.slice(1)).toMatchObject([
+      { content: [words('See.')] },
+      { content: [words('See.'), { type: 'content', content: image }] },
+    ]);
+  });
+
+  test('FR-039-04: if the call of an output is known only when the output ends, the output is sent at its end', () => {
+    const told = updatesOf([
+      done(call('a')),
+      start('o', 'function_call_output'),
+      delta('o', 'one'),
+      done(output('a', 'one', { id: 'o' })),
+    ]);
+    expect(told.slice(1)).toMatchObject([
+      { toolCallId: 'a', status: 'completed', content: [words('one')] },
+    ]);
+  });
+
+  test('FR-039-04: an output without a known call is sent as a call with the name “tool”', () => {
+    expect(updatesOf([done(output('x', 'Stray'))])[0]).toEqual({
+      sessionUpdate: 'tool_call',
+      toolCallId: 'out-x',
+      title: 'tool',
+      name: 'tool',
+      kind: 'other',
+      status: 'in_progress',
+      rawInput: {},
+    });
+  });
+
   test('FR-039-03, FR-039-04: a script is sent as a call with the script’s code and result', () => {
     const told = updatesOf([
       { type: 'script_execution_start', itemId: 's', code: 'return 1' },
@@ -502,6 +583,16 @@ describe('commands in terminals', () => {
     expect(told.at(-1)).toMatchObject({ content: [words('two')] });
   });
 
+  test.each<[string, EventPayload]>([
+    ['a search', begun('a', { kind: 'search' })],
+    ['a script', { type: 'script_execution_start', itemId: 'a', code: 'return 1' }],
+  ])('FR-039-04: the output of %s is not sent to a terminal', (_, payload) => {
+    const [told] = updatesOf([payload], { shows });
+    expect(told).toMatchObject({ sessionUpdate: 'tool_call', toolCallId: 'a' });
+    expect(told).not.toHaveProperty('content');
+    expect(told).not.toHaveProperty('_meta');
+  });
+
   test('FR-039-04: if a command never ends, it is ended with its turn', () => {
     const told = updatesOf([command, done(call('a')), failed], { shows, isOwn: true });
     expect(told.at(-1)).toMatchObject({
@@ -553,6 +644,14 @@ describe('updates besides messages and calls', () => {
       },
     ]);
   });
+
+  test.each([{ contextTokens: 10 }, { contextWindow: 100 }])(
+    'FR-039-01: if of the context only %o is known, no usage is sent',
+    (known) => {
+      const usage = { inputTokens: 1, outputTokens: 2, ...known };
+      expect(updatesOf([{ type: 'usage_update', usage }])).toEqual([]);
+    },
+  );
 
   const words2 = 'The agent was restarted.\nIt goes on.';
   test.each<[string, FoldOptions, object]>([
@@ -633,6 +732,34 @@ describe('updates besides messages and calls', () => {
     expect(replayOf(payloads, { shows: showsAll })).toEqual(told.slice(1));
     expect(updatesOf(payloads, { shows: showsLittle })).toMatchObject([
       { sessionUpdate: 'agent_message_chunk', content: text('Done so far.') },
+    ]);
+  });
+
+  test('FR-039-01: if a compaction has no text, a completed compaction has no summary, and a failed compaction has the message of its error', () => {
+    const shows = { shows: showsAll };
+    const completed = compaction('completed', '');
+    expect(updatesOf(completed, shows).at(-1)).toEqual(update({ status: 'completed' }));
+    const error = { code: 'OVERLOADED', message: 'The model is busy.' };
+    const begun = start('k', 'message', { origin: 'system', compaction: 'in_progress' });
+    const broken: EventPayload[] = [begun, { type: 'item_error', itemId: 'k', error }];
+    expect(updatesOf(broken, shows).at(-1)).toEqual(
+      update({ status: 'failed', error: error.message }),
+    );
+    const silent = compaction('failed', '');
+    expect(updatesOf(silent, shows).at(-1)).toEqual(update({ status: 'failed', error: '' }));
+  });
+
+  test('FR-039-01: a system message that is blank is not sent', () => {
+    const blank = [done(message('s', ' \n', { origin: 'system' }))];
+    expect(updatesOf(blank, { shows: showsAll })).toEqual([]);
+    expect(updatesOf(blank, { shows: showsLittle })).toEqual([]);
+  });
+
+  test('FR-039-01: a person’s message that consists of an attachment is sent without an empty text', () => {
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
+    const said = message('u', '', { origin: 'user', blocks: [link] });
+    expect(updatesOf([done(said)])).toEqual([
+      { sessionUpdate: 'user_message_chunk', messageId: 'u', content: link },
     ]);
   });
 
@@ -753,6 +880,10 @@ describe('questions', () => {
       { sessionUpdate: 'tool_call', rawInput: { command: 'npm test' } },
       { sessionUpdate: 'tool_call_update', toolCallId: 'a', rawInput: { command } },
     ]);
+    const again = delta('a', '', patch);
+    expect(updatesOf([start('a', 'function_call', begun), delta('a', '', patch), again])).toEqual(
+      updates,
+    );
   });
 
   test.each([
@@ -783,6 +914,53 @@ describe('questions', () => {
       { kind: 'answered' },
       { update: { toolCallId: 'ask', status: 'completed' } },
     ]);
+  });
+
+  test('FR-039-05: if a question is withdrawn, its dialog closes, and the call that was made for the question ends', () => {
+    const withdrawn: EventPayload = { type: 'item_cancelled', itemId: 'ask' };
+    const closed = { kind: 'answered', approvalId: 'q' };
+    expect(tell([asked(), withdrawn]).slice(2)).toMatchObject([
+      closed,
+      { update: { toolCallId: 'ask', status: 'failed' } },
+    ]);
+    const of = { callId: 'call-a' };
+    expect(tell([done(call('a')), asked(of), withdrawn]).slice(2)).toEqual([closed]);
+  });
+
+  test('FR-039-04: if a question has the title of its call, the title is not sent again after the answer', () => {
+    const of = { callId: 'call-a', title: 'Bash' };
+    const told = tell([done(call('a')), asked(of), answered('yes', of)]);
+    expect(told.slice(2)).toEqual([{ kind: 'answered', approvalId: 'q' }]);
+  });
+
+  test('FR-039-04: if a question ends unanswered, its call contains the reason for programs', () => {
+    expect(tell([asked(), answered(undefined)]).at(-1)).toMatchObject({
+      update: { rawOutput: { outcome: { outcome: 'cancelled', reason: 'turn_ended' } } },
+    });
+  });
+
+  test('FR-039-04: if a question is answered, its call contains the answer for programs', () => {
+    expect(tell([asked(), answered('yes')]).at(-1)).toMatchObject({
+      update: { rawOutput: { outcome: { outcome: 'selected', optionId: 'yes' } } },
+    });
+  });
+
+  test('FR-039-04: if an open question changes, it is not sent again', () => {
+    const told = tell([asked(), delta('ask', '', { description: 'It lists.' })]);
+    expect(told.map(({ kind }) => kind)).toEqual(['update', 'question']);
+  });
+
+  test('FR-039-04: while a command in a terminal is asked about, its terminal stays visible', () => {
+    const of = { callId: 'call-a' };
+    const events = runOf([
+      { type: 'response_start', modelId: 'm', providerId: 'p' },
+      begun('a', { kind: 'execute' }),
+      asked(of),
+    ]);
+    expect(foldCheckedEvents(events, { shows: showsAll }).updates.at(-1)).toMatchObject({
+      kind: 'question',
+      toolCall: { toolCallId: 'a', content: [{ type: 'terminal', terminalId: 'a' }] },
+    });
   });
 
   test('FR-039-04: if a question was already answered, it is not sent', () => {
@@ -896,6 +1074,130 @@ describe('repeats', () => {
     expect(told.slice(1)).toMatchObject([
       { toolCallId: 'a', status: 'failed', rawOutput: { error: { code: 'WITHDRAWN' } } },
     ]);
+  });
+
+  test('FR-039-05: a script that was withdrawn is sent as failed', () => {
+    const told = updatesOf([
+      { type: 'script_execution_start', itemId: 's', code: 'return 1' },
+      { type: 'item_cancelled', itemId: 's' },
+      end(),
+    ]);
+    expect(told.slice(1)).toMatchObject([
+      { toolCallId: 's', status: 'failed', rawOutput: { error: { code: 'WITHDRAWN' } } },
+    ]);
+  });
+
+  test('FR-039-05: if an output that was sent as a call of its own is withdrawn, its call is sent as failed', () => {
+    const told = updatesOf([
+      outputBegun('x'),
+      delta('out-x', 'Stray'),
+      { type: 'item_cancelled', itemId: 'out-x' },
+      end(),
+    ]);
+    expect(told).toMatchObject([
+      { sessionUpdate: 'tool_call', toolCallId: 'out-x' },
+      { toolCallId: 'out-x', content: [words('Stray')] },
+      { toolCallId: 'out-x', status: 'failed', rawOutput: { error: { code: 'WITHDRAWN' } } },
+    ]);
+  });
+
+  test('FR-039-05: if an output is withdrawn and another output follows, the call ends with the other output', () => {
+    const told = updatesOf([
+      done(call('a')),
+      outputBegun('a'),
+      delta('out-a', 'wrong'),
+      { type: 'item_cancelled', itemId: 'out-a' },
+      start('again', 'function_call_output', { callId: 'call-a' }),
+      delta('again', 'r'),
+      done(output('a', 'right', { id: 'again' })),
+    ]);
+    expect(told.slice(2)).toMatchObject([
+      { toolCallId: 'a', content: [] },
+      { toolCallId: 'a', content: [words('r')] },
+      { toolCallId: 'a', status: 'completed', content: [words('right')] },
+    ]);
+  });
+
+  test('FR-039-05: if an output is withdrawn before any of it was sent, no update is sent for it', () => {
+    const told = updatesOf([
+      done(call('a')),
+      outputBegun('a'),
+      { type: 'item_cancelled', itemId: 'out-a' },
+    ]);
+    expect(told).toMatchObject([{ sessionUpdate: 'tool_call', toolCallId: 'a' }]);
+  });
+
+  const thought: OutputItem = { id: 'm', type: 'reasoning', content: 'Hm.', origin: 'agent' };
+  test.each<[string, OutputItem, string, RegExp]>([
+    ['reasoning', thought, 'agent_thought_chunk', /^$/],
+    ['a person’s message', message('m', 'Hm.', { origin: 'user' }), 'user_message_chunk', /^$/],
+    ['a system message', message('m', 'Hm.', { origin: 'system' }), 'agent_message_chunk', /^$/],
+    ['a complete answer', message('m', 'Hm.'), 'agent_message_chunk', /does not count/],
+  ])(
+    'FR-039-05: if %s is withdrawn, an update with the mark “withdrawn” in _meta is sent',
+    (_, item, kind, said) => {
+      const told = updatesOf([done(item), { type: 'item_cancelled', itemId: 'm' }]);
+      const withdrawn = { _meta: { liminal: { withdrawn: true } } };
+      const content = { type: 'text', text: expect.stringMatching(said) };
+      expect(told.slice(1)).toEqual([{ ...chunk(kind, 'm', ''), ...withdrawn, content }]);
+    },
+  );
+
+  test('FR-039-05: while reasoning is open, it can be withdrawn; an empty reasoning is not marked', () => {
+    const payloads = (said: string): EventPayload[] => [
+      start('r', 'reasoning', { initialContent: said }),
+      { type: 'item_cancelled', itemId: 'r' },
+    ];
+    expect(updatesOf(payloads('Hm.'))).toEqual([
+      chunk('agent_thought_chunk', 'r', 'Hm.'),
+      chunk('agent_thought_chunk', 'r', '', { _meta: { liminal: { withdrawn: true } } }),
+    ]);
+    expect(updatesOf(payloads(''))).toEqual([]);
+  });
+
+  test('FR-039-05: a withdrawn answer that consists of an attachment is marked', () => {
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' } as const;
+    const told = updatesOf([
+      done(message('m', '', { blocks: [link] })),
+      { type: 'item_cancelled', itemId: 'm' },
+    ]);
+    expect(told.slice(1)).toMatchObject([
+      { messageId: 'm', _meta: { liminal: { withdrawn: true } } },
+    ]);
+  });
+
+  test('FR-039-05: a withdrawn plan is sent as an empty plan', () => {
+    const entries = [{ content: 'Bake', priority: 'high', status: 'pending' }];
+    const told = updatesOf([
+      start('p', 'plan', { entries }),
+      { type: 'item_cancelled', itemId: 'p' },
+    ]);
+    expect(told.slice(1)).toEqual([{ sessionUpdate: 'plan', entries: [] }]);
+  });
+
+  test('FR-039-05: a withdrawn compaction is sent as cancelled', () => {
+    const told = updatesOf(
+      [
+        start('k', 'message', { origin: 'system', compaction: 'in_progress' }),
+        { type: 'item_cancelled', itemId: 'k' },
+      ],
+      { shows: showsAll },
+    );
+    expect(told.slice(1)).toEqual([
+      { sessionUpdate: 'compaction_update', compactionId: 'k', status: 'cancelled' },
+    ]);
+  });
+
+  test('FR-039-05: if an event is folded twice, its updates are sent only once, also from a snapshot', () => {
+    const events = runOf([
+      { type: 'response_start', modelId: 'm', providerId: 'p' },
+      start('m', 'message'),
+      delta('m', 'ha'),
+    ]);
+    const { state } = foldCheckedEvents(events);
+    expect(foldCheckedEvents(events, {}, state)).toEqual({ updates: [], state });
+    expect(foldCheckedSnapshot(events, {}, state)).toEqual({ updates: [], state });
+    expect(foldCheckedSnapshot(events.slice(0, 2), {}, state)).toEqual({ updates: [], state });
   });
 
   test('FR-039-05: a plan, usage and fields of a call are not sent again while they are unchanged', () => {
