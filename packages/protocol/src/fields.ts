@@ -9,7 +9,7 @@ export interface Roles {
   readonly start?: true;
   /** A patch can replace the field. */
   readonly patch?: true;
-  /** The field is the item's text, which deltas extend. */
+  /** The field is the item's text; deltas extend the text. */
   readonly text?: true;
   /** The item's upsert contains the field. If the value is a string, the field has this name in the upsert. */
   readonly shown?: true | string;

@@ -182,7 +182,7 @@ const internal = {
   },
 };
 
-/** The codes of the runtime's own errors; ProviderError and StorageError have others. */
+/** The codes of the runtime's own errors. ProviderError and StorageError have their own codes. */
 export type RuntimeErrorCode = keyof typeof table;
 
 export class RuntimeError extends LiminalError {

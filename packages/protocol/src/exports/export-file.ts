@@ -59,7 +59,7 @@ export const ExportedBlob = z.object({
 });
 export type ExportedBlob = z.infer<typeof ExportedBlob>;
 
-/** A run without its items and events, which are in the following lines. */
+/** A run without its items and events; the following lines contain the items and events. */
 export const ExportedRun = z.object({
   type: z.literal('run'),
   /** How many items follow. */

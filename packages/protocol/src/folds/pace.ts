@@ -1,7 +1,7 @@
 /** Decides when a growing text is emitted: the batch gradient of seed 000 (AC-5.2). */
 
 export interface Pace {
-  /** The number of thresholds that were crossed, which is the index in the gradient. */
+  /** The number of thresholds that were crossed; it is also the index of the next threshold in the gradient. */
   readonly batchIndex: number;
   /** The number of tokens since the last emission. */
   readonly tokens: number;

@@ -17,7 +17,8 @@ export function isAnswer(item: OutputItem): item is AnswerItem {
 
 /** A key that a call shares only with its answers; undefined for other items. */
 export function familyOf(item: OutputItem): string | undefined {
-  // Tool calls and scripts get their ids from different sources, which may collide.
+  // Tool calls and scripts get their ids from different sources, so the id of a tool call may be equal to the id of a
+  // script.
   switch (item.type) {
     case 'function_call':
     case 'function_call_output':

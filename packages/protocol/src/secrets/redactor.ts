@@ -6,7 +6,7 @@ import type { Response } from '../response.ts';
 import { runSteps, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
-/** A blob without secrets, which replaces another blob. */
+/** A blob without secrets that replaces a blob with secrets. */
 export interface ReplacedBlob {
   hash: string;
   /** In bytes. */
@@ -20,7 +20,7 @@ interface GrowingItem {
   pieces: { at: number; text: string }[];
 }
 
-/** Fields with ids and types, which are not redacted because readers need them. */
+/** Fields with ids and types. They are not redacted, because readers need them. */
 const structure = new Set([
   'type',
   'id',

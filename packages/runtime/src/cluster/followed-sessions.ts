@@ -39,7 +39,7 @@ interface FollowedSessionsEvents {
   gap: [];
 }
 
-/** A session and the number of its users here. */
+/** A session and the number of its users on this server. */
 interface InUse {
   opening: Promise<FollowedSession>;
   users: number;
@@ -131,7 +131,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     const { sessionStates, storage, now, onTrouble } = this.#options;
     const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
-    // The session receives postings from here on.
+    // From here on, the session receives postings.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();

@@ -57,7 +57,7 @@ export class Ownership {
   #agentsEndAt: number | undefined;
   #isReporting = false;
   readonly #timer: NodeJS.Timeout;
-  /** The running renewal of each lease: a slow renewal does not delay the others. */
+  /** The running renewal of each lease. A slow renewal does not delay the renewals of other leases. */
   readonly #renewing = new Map<Lease, Promise<void>>();
   readonly #askingStore = new Set<Lease>();
   #isClosed = false;

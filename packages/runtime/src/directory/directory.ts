@@ -307,7 +307,10 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** Throws if another owner has stored the session since: this server lost the session and was not notified. */
+  /**
+   * Throws if this server no longer has the lease under which the session's record was written: another server may have
+   * stored the session in the meantime.
+   */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;

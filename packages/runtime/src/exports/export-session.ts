@@ -41,7 +41,7 @@ export interface ExportOptions {
   exportedAt: string;
 }
 
-/** Lines are combined into pieces of up to about so many characters. */
+/** Lines are combined into pieces of about this many characters. */
 const pieceMax = 64 * 1024;
 
 /**

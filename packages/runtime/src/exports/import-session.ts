@@ -76,7 +76,7 @@ class Import {
   readonly #sessionId: string;
   /** Whether the session keeps the id that it has in the file. */
   readonly #reusesIds: boolean;
-  /** The ids of runs and turns here, by their ids in the file. */
+  /** The new ids of runs and turns, by their ids in the file. */
   readonly #ids = new Map<string, string>();
 
   constructor(storage: ExportStorage, sessionId: string, session: ExportedSession) {

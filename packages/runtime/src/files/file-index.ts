@@ -1,6 +1,7 @@
 /**
- * Finds files by a few letters of their names or paths. Own code, because fuzzysort keeps 5 kB for each path (480 MB
- * for 100,000), and uFuzzy does not find letters that are spread over several words.
+ * Finds files by a few letters of their names or paths. Liminal has its own code for this, because fuzzysort needs 5 kB
+ * of memory for each path (480 MB for 100,000 paths), and uFuzzy does not find letters that are spread over several
+ * words.
  */
 import type { Listing } from './list-files.ts';
 

@@ -14,7 +14,7 @@ import {
   viewsOf,
 } from '@liminal/protocol';
 
-/** An item and its place in its run. */
+/** An item and its position in its run. */
 export interface PlacedItem {
   index: number;
   item: OutputItem;

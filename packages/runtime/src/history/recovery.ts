@@ -251,9 +251,9 @@ async function endRun(
 }
 
 /**
- * Ends a run whose writer cannot continue. If the log has all events that it had accepted, the session's owner ends the
- * run there. If the log has lost events, only the writer knows the complete run, so the writer ends it in history, even
- * if it is no longer the owner.
+ * Ends a run whose writer cannot continue. If the log still has all events that it had accepted, the session's owner
+ * ends the run in the log. If the log has lost events, only the writer has the complete run. The writer then ends the
+ * run in history, even if the writer's server is no longer the owner.
  */
 export async function endLostRun(
   storage: Storage,

@@ -125,7 +125,7 @@ export class OutsideTurns {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
-    // Before Liminal's first turn no mark is known, and asking for the mark takes time.
+    // Before Liminal's first turn there is no known `storedMark`, and asking for the mark takes time.
     if (!agent.isAlive || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;

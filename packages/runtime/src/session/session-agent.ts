@@ -40,7 +40,7 @@ import type { SessionContext } from './session-context.ts';
 /** How long an agent may be silent after a stop, in ms, if it has received a message whose turn has not begun. */
 const stopLimitMs = 30_000;
 
-/** How many earlier ids of the agent's a session's record keeps. */
+/** The most earlier ids of the agent's session that a session's record contains. */
 const maxFormerIds = 100;
 
 /**
@@ -67,7 +67,10 @@ interface SessionAgentOptions {
   onTurnsReported: (turns: Promise<StoredTurn[]>) => Promise<void>;
 }
 
-/** A session's agent, which is started when needed; when the agent ends, all processes that it started are ended. */
+/**
+ * A session's agent. The agent is started when it is needed. When the agent ends, all processes that it started are
+ * ended.
+ */
 export class SessionAgent {
   readonly #context: SessionContext;
   readonly #projectTrust: ProjectTrust;

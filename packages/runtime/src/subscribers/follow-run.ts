@@ -30,7 +30,7 @@ export async function followRun(
     return known !== undefined && known.seq <= options.after + 1;
   };
   const response = (await isInLog()) ? undefined : toResponse(await readRun(storage, runId));
-  // Look again, because the run may have begun since the log was read.
+  // Look again, because the run may have begun after the log was read.
   const mayStillBegin = response === undefined ? options.waits === true : false;
   if (mayStillBegin || (await isInLog())) {
     return { kind: 'events', events: untilGap(first, iterator, options.after) };

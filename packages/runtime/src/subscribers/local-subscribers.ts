@@ -116,8 +116,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Combines changes within a short time into one message, which contains all settings and commands of the agent:
-   * sending it to every subscriber after each change would delay the text of a turn that is just beginning.
+   * Combines changes within a short time into one message. The message contains all settings and commands of the agent:
+   * if it were sent to every subscriber after each change, it would delay the text of a turn that is just beginning.
    */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;

@@ -88,7 +88,9 @@ export async function readCalls(
 
 type PagedRun = FunctionReturnType<typeof api.history.page>['runs'][number];
 
-/** The runs that a page may need, newest first, and one more run, which shows whether there are older runs. */
+/**
+ * The runs that a page may need, newest first, and one further run. The further run shows whether there are older runs.
+ */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,

@@ -146,7 +146,10 @@ export async function releaseBlobs(db: Transaction<Tables>, sessionId: string): 
   await unheld(db, hashes).where('waiting_since', 'is', null).execute();
 }
 
-/** Deletes uploads from before a time (ms since the epoch) that no session holds. Returns their number. */
+/**
+ * Deletes uploads that are older than a time (ms since the epoch) and that no session holds. Returns the number of
+ * deleted uploads.
+ */
 export async function sweepBlobs(db: Transaction<Tables>, before: number): Promise<number> {
   const old = await db
     .selectFrom('blobs')

@@ -9,7 +9,7 @@ import { fittingBatches } from '../store/item-page.ts';
 import { type Key, rowReader, type Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 
-/** The most items, and bytes of items, per read; and the most items that one search examines. */
+/** The most items, and the most bytes of items, that one read returns; and the most items that one search examines. */
 const batchLimits = { count: 100, size: 8 * 1_048_576 };
 const candidatesMax = 20_000;
 

@@ -37,8 +37,8 @@ type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #path: string;
-  // This reference keeps the connection from being garbage-collected, which would close the connection and release
-  // the lock.
+  // Without this reference, the connection would be garbage-collected; that would close the connection and release the
+  // lock.
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;

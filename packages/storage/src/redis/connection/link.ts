@@ -42,7 +42,7 @@ export class RedisLink {
     return connection;
   }
 
-  /** A connection for subscriptions, which must be made again after a reconnect. */
+  /** A connection for subscriptions. After a reconnect, the subscriptions must be made again. */
   subscriber(): Redis {
     const connection = this.#servers.connection(subscriberOptions);
     const ask = () => {

@@ -10,7 +10,7 @@ const closingMs = 2_000;
 /** The options that the connections to all nodes share. */
 export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
-/** The nodes of a Redis Cluster, which are found by asking any of them. */
+/** The nodes of a Redis Cluster. Any node can be asked for the list of nodes. */
 export class RedisCluster implements Servers {
   readonly isCluster = true;
   readonly #named: Address[];
