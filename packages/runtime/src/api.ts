@@ -140,8 +140,8 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   gauges(): Promise<RuntimeGauges>;
   /**
-   * The reasons why this server should get no new turns now, each reason in one sentence; empty if the server is ready.
-   * The check asks the database and Redis, takes at most a second, and runs at most once a second.
+   * Returns the reasons why this server should get no new turns now, each reason in one sentence; empty if the server
+   * is ready. The check asks the database and Redis, takes at most a second, and runs at most once a second.
    */
   troubles(): Promise<string[]>;
   info(sessionId: string): Promise<SessionInfo>;

@@ -74,8 +74,8 @@ export class Roots {
   }
 
   /**
-   * The real paths of a session's additional folders, without duplicates; relative paths start at the project folder.
-   * Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
+   * Returns the real paths of a session's additional folders, without duplicates; relative paths start at the project
+   * folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
    */
   async admitAdditional(projectDir: string, folders: readonly string[]): Promise<string[]> {
     const admitted = await Promise.all(

@@ -115,7 +115,7 @@ export const ImportResult = z.object({
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 
-/** The version of a file, from its first line; undefined if that line is not a header. */
+/** Returns the version of a file, from its first line; undefined if that line is not a header. */
 export function exportVersion(line: unknown): number | undefined {
   return ExportMark.safeParse(line).data?.version;
 }

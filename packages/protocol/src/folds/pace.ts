@@ -66,7 +66,7 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** The pace directly after an emission of a text with `shown` characters: nothing is buffered. */
+/** Returns the pace directly after an emission of a text with `shown` characters: nothing is buffered. */
 export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
   return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }

@@ -74,7 +74,7 @@ function emptyKey(item: OutputItem) {
 
 type StartFields = Pick<ItemStartPayload, (typeof startKeys)[ItemType][number]>;
 
-/** The fields that a start has under another name, or only for some types. */
+/** Returns the fields that a start has under another name, or only for some types. */
 function ownStartFields(item: OutputItem): Partial<ItemStartPayload> {
   switch (item.type) {
     case 'message':

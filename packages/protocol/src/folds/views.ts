@@ -18,7 +18,7 @@ export type Progress =
 
 type TurnStatus = Pick<Response, 'status' | 'error'>;
 
-/** The views in order of start. An answer without a call is a view of its own (TC-3.3g). */
+/** Returns the views in order of start. An answer without a call is a view of its own (TC-3.3g). */
 export function viewsOf(items: readonly OutputItem[]): View[] {
   const pairs = pairAnswers(items);
   const answers = new Map<string, AnswerItem>();
@@ -53,8 +53,8 @@ export function progressOf(view: View, turn: TurnStatus): Progress {
 }
 
 /**
- * The time at which a view ended by itself (ISO 8601 UTC). A call ends when both the call and its answer have ended, or
- * when the call fails.
+ * Returns the time at which a view ended by itself (ISO 8601 UTC). A call ends when both the call and its answer have
+ * ended, or when the call fails.
  */
 export function viewEndedAt({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;

@@ -102,7 +102,7 @@ function withSize(block: ContentBlock, size: number): ContentBlock {
 
 const unknownType = 'application/octet-stream';
 
-/** A file's type: the given type if it fits the content. */
+/** Returns a file's type: the given type if it fits the content. */
 function checkedType(
   bytes: Uint8Array,
   given: string,

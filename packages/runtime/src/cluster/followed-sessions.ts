@@ -194,7 +194,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     this.emit('deleted', sessionId);
   }
 
-  /** The session's state, or undefined if a newer one was posted while it was being read. */
+  /** Returns the session's state, or undefined if a newer one was posted while it was being read. */
   async #stateOf(sessionId: string, followed: FollowedSession): Promise<PostedState | undefined> {
     const { postedCount } = followed;
     const state = await this.#options.sessionStates.of(sessionId);

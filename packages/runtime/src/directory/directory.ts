@@ -284,7 +284,7 @@ export class Directory {
     });
   }
 
-  /** The project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
+  /** Returns the project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
   async projectDir(sessionId: string): Promise<string> {
     return (await this.#withFiles(sessionId)).projectDir;
   }
@@ -355,7 +355,7 @@ export class Directory {
     throw errors.SESSION_NOT_FOUND.nowhere(sessionId);
   }
 
-  /** A session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
+  /** Returns a session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
   async #storedRuns(session: Pick<FoundSession, 'cliType' | 'sessionId' | 'projectDir'>) {
     const { providers, roots, blobs } = this.#options;
     const { sessionId, cliType } = session;
@@ -426,7 +426,7 @@ export class Directory {
   }
 }
 
-/** The record of a session that an agent's own store has. */
+/** Returns the record of a session that an agent's own store has. */
 function foundRecord(found: FoundSession): Omit<NewRecord, 'fence'> {
   const { sessionId, cliType, title, createdAt, updatedAt, projectDir } = found;
   const times = { createdAt, updatedAt };

@@ -139,8 +139,8 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
 }
 
 /**
- * The runs up to the end of the turn, from history or the log; whether there are later runs; and whether the later runs
- * include turns of the agent.
+ * Returns the runs up to the end of the turn, from history or the log; whether there are later runs; and whether the
+ * later runs include turns of the agent.
  */
 async function readUpTo({
   original,
@@ -187,8 +187,8 @@ async function readUpTo({
 }
 
 /**
- * The id of the last of these turns in the agent's store. A turn that the agent began by itself has a different id in
- * the agent's store, and is found there by its position after the last turn that a user began.
+ * Returns the id of the last of these turns in the agent's store. A turn that the agent began by itself has a different
+ * id in the agent's store, and is found there by its position after the last turn that a user began.
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],

@@ -19,7 +19,10 @@ export class FileIndex {
     this.isWhole = isWhole;
   }
 
-  /** The best matches, best first. An empty query returns changed files, then files and folders at the top level. */
+  /**
+   * Returns the best matches, best first. An empty query returns changed files, then files and folders at the top
+   * level.
+   */
   find(query: string, limit: number): string[] {
     const words = query
       .toLowerCase()
@@ -41,7 +44,7 @@ export class FileIndex {
     return [...new Set([...this.#changed, ...top])].slice(0, limit);
   }
 
-  /** Undefined if a word is not in the path. */
+  /** Returns how well all words match a path; undefined if a word is not in the path. */
   #score(words: readonly string[], path: string, lower: string): number | undefined {
     const nameAt = lower.lastIndexOf('/', lower.length - 2) + 1;
     let score = 0;

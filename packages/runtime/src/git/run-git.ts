@@ -177,8 +177,8 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
 /**
- * The variables by which git finds its programs and the user's settings, and variables that keep git from writing and
- * fetching.
+ * Returns the variables by which git finds its programs and the user's settings, and variables that keep git from
+ * writing and fetching.
  */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;

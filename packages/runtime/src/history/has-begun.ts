@@ -22,7 +22,7 @@ export async function hasBegun(
 /** How far back in history a repeated steered message is searched: in items, and in bytes of JSON. */
 const searchBounds = { limit: 1_000, size: 1_000_000 };
 
-/** The turn into which a message was steered, from history. */
+/** Returns the turn into which a message was steered, from history. */
 export async function findSteeredTurn(
   store: ResponseStore,
   sessionId: string,

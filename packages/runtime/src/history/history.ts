@@ -294,7 +294,7 @@ export class HistoryReader {
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
-  /** The stored runs from the cursor's run on; none if the cursor's run is unknown or too far back. */
+  /** Returns the stored runs from the cursor's run on; none if the cursor's run is unknown or too far back. */
   async #readFrom(runId: string): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
     const wanted = { limit: tailItemsMax, size: pageBytes };

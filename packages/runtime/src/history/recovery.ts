@@ -91,9 +91,9 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as running. Call this function before reading the log. Then a run that the next
- * owner begins in between is neither in this result nor in the log's; and a run that is in this result but not in the
- * log has been lost by the log.
+ * Returns the newest runs that history shows as running. Call this function before reading the log. Then a run that the
+ * next owner begins in between is neither in this result nor in the log's; and a run that is in this result but not in
+ * the log has been lost by the log.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
@@ -153,7 +153,7 @@ async function repairSession(
   return repaired;
 }
 
-/** The session's usage counts, updated with reports of its last runs that the record may lack. */
+/** Returns the session's usage counts, updated with reports of its last runs that the record may lack. */
 async function usageAfter(
   storage: Storage,
   record: SessionRecord,
@@ -196,7 +196,7 @@ async function leftoverMessages({ log }: Storage, runId: string): Promise<Queued
   });
 }
 
-/** The queued messages that have not reached their agent. */
+/** Returns the queued messages that have not reached their agent. */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,

@@ -556,8 +556,8 @@ export class SessionAgent {
   }
 
   /**
-   * The changes to the record when the agent uses a new id for the session. The earlier ids are kept, because the
-   * agent's store still lists them: session lists leave them out.
+   * Returns the changes to the record when the agent uses a new id for the session. The earlier ids are kept, because
+   * the agent's store still lists them: session lists leave them out.
    */
   #renamedIds(
     agentSessionId: string,
@@ -581,8 +581,8 @@ export class SessionAgent {
   }
 
   /**
-   * The session's settings with the values that the agent changed: for example, accepting a plan ends the planning
-   * mode.
+   * Returns the session's settings with the values that the agent changed: for example, accepting a plan ends the
+   * planning mode.
    */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;

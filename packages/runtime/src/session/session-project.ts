@@ -219,8 +219,8 @@ interface QuestionSubject {
 }
 
 /**
- * The question, as the items of its turn: a call whose arguments are the complete settings files, and a permission
- * request for this call.
+ * Returns the question, as the items of its turn: a call whose arguments are the complete settings files, and a
+ * permission request for this call.
  */
 function questionItems(
   turnId: string,

@@ -725,7 +725,7 @@ export class Session implements SessionCommands {
     return { message, ...(storedBlocks.length > 0 && { blocks: storedBlocks }), ...trace };
   }
 
-  /** The blocks of a message, with their bytes stored for this session. */
+  /** Returns the blocks of a message, with their bytes stored for this session. */
   async #storeBlocks(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     if (blocks.length === 0) return [];
     const { blobs } = this.#context;

@@ -3,7 +3,7 @@ import { errors } from '../errors.ts';
 import type { FollowRunOptions, RunFeed } from '../api.ts';
 import { readRun, type Storage } from '../history/index.ts';
 
-/** A run from history, or the run so far. Throws `RUN_NOT_FOUND`. */
+/** Returns a run from history; if the run is not in history yet, returns the run so far. Throws `RUN_NOT_FOUND`. */
 export async function loadRun(storage: Storage, runId: string): Promise<Response> {
   const response = toResponse(await readRun(storage, runId));
   if (!response) throw errors.RUN_NOT_FOUND.unknown(runId);

@@ -82,7 +82,7 @@ export class LocalSubscribers implements SessionSubscribers {
     for (const run of this.#runs.values()) run.hasPlainSubscribers = this.#hasPlain;
   }
 
-  /** The position of a run that was applied on this server and whose final state the store may lack. */
+  /** Returns the position of a run that was applied on this server and whose final state the store may lack. */
   progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
     return this.#runs.get(runId);
   }

@@ -94,7 +94,9 @@ export class ResponseSaver {
     for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
   }
 
-  /** The items that have changed since this server last saved the run, and the cost of deleting their old rows. */
+  /**
+   * Returns the items that have changed since this server last saved the run, and the cost of deleting their old rows.
+   */
   #changed({ message, items }: Packed): Changes | undefined {
     const known = this.#remembered.get(message.runId);
     if (!known || known.items.length > items.length + limits.rows) return undefined;

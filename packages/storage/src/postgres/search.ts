@@ -56,7 +56,7 @@ interface SizedItemKey extends ItemKey {
   size: number;
 }
 
-/** The positions of items that contain the words, newest first. */
+/** Returns the positions of items that contain the words, newest first. */
 async function findItemKeys(
   db: Transaction<Tables>,
   query: ParsedQuery,
@@ -91,7 +91,7 @@ async function findItemKeys(
 
 type Candidate = ItemKey & ItemRow & { session_id: string };
 
-/** The items at these positions, newest first. */
+/** Returns the items at these positions, newest first. */
 async function readCandidates(
   db: Transaction<Tables>,
   places: readonly ItemKey[],

@@ -158,7 +158,7 @@ export class Database {
   }
 }
 
-/** The identity of a database file and its write-ahead log, independent of their content. */
+/** Returns the identity of a database file and its write-ahead log, independent of their content. */
 function filesOf(path: string): string {
   const found = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
   return found.map((file) => `${file?.dev}:${file?.ino}`).join();

@@ -35,7 +35,10 @@ export class RedisLink {
     return this.#servers.slotOf(key);
   }
 
-  /** A connection for commands that wait for entries in a key's slot; the commands fail when the connection is lost. */
+  /**
+   * Returns a connection for commands that wait for entries in a key's slot; the commands fail when the connection is
+   * lost.
+   */
   reader(key: string): Redis {
     const connection = this.#servers.connection(readerOptions, key);
     this.#begin(connection);
