@@ -86,7 +86,7 @@ export interface FollowRunOptions {
  * reading files, writing files, and running programs.
  */
 export interface AttachedClient {
-  /** Whether the client's user sent the message of this turn. */
+  /** Returns whether the client's user sent the message of this turn. */
   startedTurn(turnId: string): boolean;
   /**
    * Reads a file's text; undefined if the client cannot read files. Rejects if the client does not have the text, or

@@ -37,8 +37,8 @@ export class Roots {
   }
 
   /**
-   * Whether the content of a file must not be shown, whatever the file's path: the path may be a hard link to a hidden
-   * file.
+   * Returns whether the content of a file must not be shown, whatever the file's path: the path may be a hard link to a
+   * hidden file.
    */
   async hidesFile(found: Stats): Promise<boolean> {
     return this.#hidden.hasFile(found);

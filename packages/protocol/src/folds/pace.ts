@@ -22,8 +22,8 @@ const longText = 32 * 1024;
 const worthwhile = 1.25;
 
 /**
- * Whether a whole text is emitted again. All emissions of a long text together are only a few times as long as the
- * text.
+ * Returns whether a whole text is emitted again. All emissions of a long text together are only a few times as long as
+ * the text.
  */
 export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;

@@ -105,7 +105,7 @@ export function openItem(state: ResponseState, itemId: string): OutputItem | und
   return open && withText(open.item, open.text);
 }
 
-/** Whether the terminal event was folded in. */
+/** Returns whether the terminal event was folded in. */
 export function hasEnded(state: ResponseState): boolean {
   return state.head !== undefined && state.head.status !== 'in_progress';
 }

@@ -35,8 +35,9 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * Whether a view is open. A call's view is open until both the call and its answer have ended. An item that is still
- * open at the end of its turn ends with the turn. A call without an answer is complete only if the turn is complete.
+ * Returns whether a view is open. A call's view is open until both the call and its answer have ended. An item that is
+ * still open at the end of its turn ends with the turn. A call without an answer is complete only if the turn is
+ * complete.
  */
 export function progressOf(view: View, turn: TurnStatus): Progress {
   const { item, answer } = view;
@@ -72,8 +73,8 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers see a view. User messages without a delivery, errors, and answers without a call are held until they
- * are complete. An empty text is shown only if the source reported the end of its item (TC-5.4c).
+ * Returns whether readers see a view. User messages without a delivery, errors, and answers without a call are held
+ * until they are complete. An empty text is shown only if the source reported the end of its item (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

@@ -73,8 +73,8 @@ async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Ar
 }
 
 /**
- * Whether a block contains neither bytes nor a reference to bytes. False for a block with the text of a file, which may
- * be empty.
+ * Returns whether a block contains neither bytes nor a reference to bytes. False for a block with the text of a file,
+ * which may be empty.
  */
 function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;

@@ -286,7 +286,7 @@ export class FollowedSession {
     }
   }
 
-  /** Whether subscribers of this server have seen all of a run, and the run has ended. */
+  /** Returns whether subscribers of this server have seen all of a run, and the run has ended. */
   #isShown(runId: string): boolean {
     const run = this.subscribers.progress(runId);
     return run ? run.hasEnded : runId === this.#newestShown && !this.#followed.has(runId);

@@ -173,8 +173,8 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   }
 
   /**
-   * Whether a posting is from a former owner: a later owner has posted the session, and the former owner has not
-   * noticed yet.
+   * Returns whether a posting is from a former owner: a later owner has posted the session, and the former owner has
+   * not noticed yet.
    */
   #isFormer({ info, fence }: PostedState): boolean {
     if (fence === undefined) return false;

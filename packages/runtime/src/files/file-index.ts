@@ -121,7 +121,7 @@ function scoreSpread(
   return base + Math.max(-9, Math.min(9, 2 * starts - between / 2));
 }
 
-/** Whether a word begins at this index: after a punctuation mark, or with a capital letter. */
+/** Returns whether a word begins at this index: after a punctuation mark, or with a capital letter. */
 function isStart(path: string, at: number): boolean {
   if (at === 0) return true;
   const here = path.charAt(at);

@@ -5,8 +5,8 @@ import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 
 /**
- * Whether the log or history has the turn, so that its message need not be sent again. Throws `TURN_ID_TAKEN` if the
- * turn belongs to another session.
+ * Returns whether the log or history has the turn, so that its message need not be sent again. Throws `TURN_ID_TAKEN`
+ * if the turn belongs to another session.
  */
 export async function hasBegun(
   storage: Storage,

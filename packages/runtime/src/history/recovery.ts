@@ -167,7 +167,7 @@ async function usageAfter(
   return usage;
 }
 
-/** Whether a run was waiting for a user when it was cut off, and no user had stopped the run. */
+/** Returns whether a run was waiting for a user when it was cut off, and no user had stopped the run. */
 async function wasWaitingForUser(
   storage: Storage,
   { runId, sessionId }: LoggedRun,
@@ -213,7 +213,7 @@ async function undelivered(
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
-/** Whether a user stopped a run: the session's record may show the stop before the log has it. */
+/** Returns whether a user stopped a run: the session's record may show the stop before the log has it. */
 async function wasStopped(
   { log, store }: Storage,
   { runId, sessionId }: Pick<LoggedRun, 'runId' | 'sessionId'>,

@@ -151,7 +151,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether the change that this mark dates was made by Liminal itself. */
+  /** Returns whether the change that this mark dates was made by Liminal itself. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }

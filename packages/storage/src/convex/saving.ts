@@ -138,8 +138,8 @@ function pack(response: Response): Packed {
 }
 
 /**
- * Whether the new rows and the rows that they replace fit into the remaining room of the mutation. If they fit, reduces
- * the room.
+ * Returns whether the new rows and the rows that they replace fit into the remaining room of the mutation. If they fit,
+ * reduces the room.
  */
 function take(
   room: { bytes: number; rows: number },

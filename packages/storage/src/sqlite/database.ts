@@ -174,7 +174,7 @@ function refuseLostDatabase(path: string): void {
   throw errors.DATA_DIR_UNUSABLE.lost(path);
 }
 
-/** Whether a write failed because another program has locked the database. */
+/** Returns whether a write failed because another program has locked the database. */
 function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
 }

@@ -135,7 +135,7 @@ export class RedisRunRegistry implements RunRegistry {
     worker.notify();
   }
 
-  /** Whether a claimed run has events in the log. A run without events is offered to a worker again later. */
+  /** Returns whether a claimed run has events in the log. A run without events is offered to a worker again later. */
   async #isLogged(
     run: Announced & { age?: number },
     worker: RegistryWorker,
