@@ -25,7 +25,9 @@ function isAccepted(block: ContentBlock, accepts: AcceptedContent): boolean {
   );
 }
 
-/** The block's MIME type; a file that is given as text counts as `text/plain` unless its own type is `text/…`. */
+/**
+ * Returns the block's MIME type; a file that is given as text counts as `text/plain` unless its own type is `text/…`.
+ */
 function mimeTypeOf(block: Exclude<ContentBlock, { type: 'resource_link' }>): string {
   if (block.type !== 'resource') return block.mimeType;
   const { mimeType = 'application/octet-stream', text } = block.resource;

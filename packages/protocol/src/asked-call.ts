@@ -22,7 +22,7 @@ export function callDifferences(
   return Object.keys(other).length === 0 ? undefined : other;
 }
 
-/** The fields in which the call, as the agent made it (before the request or now), differs from the request. */
+/** Returns the fields in which the call, as the agent made it (before the request or now), differs from the request. */
 export function changedCallFields(
   { asked, earlier }: Pick<ApprovalUpsert, 'asked' | 'earlier'>,
   call: ShownCall | undefined,
@@ -41,7 +41,8 @@ const toAskedCall = ({ toolName, toolArguments, ...rest }: ShownCall): AskedCall
 });
 
 /**
- * The arguments of `actual` that `asked` lacks or that have another value in `asked`, as JSON; empty if there are none.
+ * Returns the arguments of `actual` that `asked` lacks or that have another value in `asked`, as JSON; empty if there
+ * are none.
  */
 function otherArguments(asked: string, actual: string): string {
   if (actual === asked) return '';

@@ -32,7 +32,7 @@ const named = /^blob:(?<hash>[0-9a-f]{64})$/;
 /** @param hash - The SHA-256 of the bytes, in lower-case hex. */
 export const blobUri = (hash: string): string => `blob:${hash}`;
 
-/** The hash in a blob's URI; undefined for any other URI. */
+/** Returns the hash in a blob's URI; undefined for any other URI. */
 export function blobHash(uri: string | undefined): string | undefined {
   return uri === undefined ? undefined : named.exec(uri)?.groups?.['hash'];
 }

@@ -26,7 +26,10 @@ export function cutDepth(json: string): string {
   return pieces.length === 0 ? json : pieces.join('') + json.slice(from);
 }
 
-/** Whether the text has so few brackets that it cannot be nested too deeply. This check is much faster than parsing. */
+/**
+ * Returns whether the text has so few brackets that it cannot be nested too deeply. This check is much faster than
+ * parsing.
+ */
 function isFlat(json: string): boolean {
   let left = maxDepth;
   for (const open of ['[', '{']) {

@@ -213,7 +213,7 @@ export function stampEvent(draft: EventDraft, run: RunEnvelope, seq: number): St
   } as StreamEvent;
 }
 
-/** Whether the event is the last of its run (invariant 2). */
+/** Returns whether the event is the last of its run (invariant 2). */
 export function isTerminal(event: { type: EventType }): boolean {
   return event.type === 'response_done' || event.type === 'response_error';
 }

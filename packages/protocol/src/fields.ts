@@ -9,7 +9,7 @@ export interface Roles {
   readonly start?: true;
   /** A patch can replace the field. */
   readonly patch?: true;
-  /** The field is the item's text, which deltas extend. */
+  /** The field is the item's text; deltas extend the text. */
   readonly text?: true;
   /** The item's upsert contains the field. If the value is a string, the field has this name in the upsert. */
   readonly shown?: true | string;
@@ -17,7 +17,7 @@ export interface Roles {
 
 export type Fields = Readonly<Record<string, Roles & { readonly schema: z.ZodType }>>;
 
-/** A field of an item. A field without roles occurs only in the ended item. */
+/** Returns a field of an item. A field without roles occurs only in the ended item. */
 export function field<S extends z.ZodType, const R extends Roles = object>(schema: S, roles?: R) {
   return { schema, ...roles } as R & { readonly schema: S };
 }
@@ -34,7 +34,7 @@ export type Shown<F extends Fields> = z.infer<z.ZodObject<ShownShape<F>>>;
 
 // TypeScript cannot derive which keys these functions choose, so the types above repeat the choice.
 
-/** The schemas of an item's fields. */
+/** Returns the schemas of an item's fields. */
 export function itemShape<F extends Fields>(fields: F) {
   const shape = Object.entries(fields).map(([key, { schema }]) => [key, schema]);
   return Object.fromEntries(shape) as { [K in keyof F]: F[K]['schema'] };
@@ -48,7 +48,7 @@ export function optionalShape<F extends Fields, R extends 'start' | 'patch'>(fie
   return Object.fromEntries(shape) as { [K in KeyWith<F, R>]: Optional<F[K]['schema']> };
 }
 
-/** The schemas of an upsert's fields. */
+/** Returns the schemas of an upsert's fields. */
 export function shownShape<F extends Fields>(fields: F) {
   const shape = shownNames(fields).map(([key, name]) => [name, fields[key]?.schema]);
   return Object.fromEntries(shape) as ShownShape<F>;

@@ -33,8 +33,8 @@ export interface TextPiece {
 }
 
 /**
- * Whether text may contain a hidden character. This check is cheap; it is also true for texts with invisible characters
- * of ordinary writing.
+ * Returns whether text may contain a hidden character. This check is cheap; it is also true for texts with invisible
+ * characters of ordinary writing.
  */
 export function hasHidden(text: string): boolean {
   return anySuspect.test(text);

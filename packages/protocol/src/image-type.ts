@@ -9,7 +9,7 @@ const beginnings: [string, string][] = [
   ['00000100..00', 'image/x-icon'],
 ];
 
-/** The MIME type of an image, by its first bytes; undefined for anything else. */
+/** Returns the MIME type of an image, by its first bytes; undefined for anything else. */
 export function imageType(bytes: Uint8Array): string | undefined {
   const hex = [...bytes.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return beginnings.find(([beginning]) => new RegExp(`^${beginning}`).test(hex))?.[1];

@@ -287,7 +287,9 @@ export const askedKeys = namesShown.function_call.map(([key]) => key) as (keyof 
   typeof functionCall
 >)[];
 
-/** The fields of an item that its upsert contains, by their names in the upsert; undefined fields are left out. */
+/**
+ * Returns the fields of an item that its upsert contains, by their names in the upsert; undefined fields are left out.
+ */
 export function shownFields<T extends ItemType>(item: Extract<OutputItem, { type: T }>) {
   const shown = {};
   for (const [key, name] of namesShown[item.type]) {

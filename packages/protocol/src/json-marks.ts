@@ -23,8 +23,8 @@ export function eachMark(json: string, see: (mark: number, at: number) => boolea
 }
 
 /**
- * Whether a JSON text has more than `most` values (words, numbers, lists, objects): each value costs the parser time
- * and memory.
+ * Returns whether a JSON text has more than `most` values (words, numbers, lists, objects): each value costs the parser
+ * time and memory.
  */
 export function hasMoreValues(json: string, most: number): boolean {
   let values = 0;

@@ -42,7 +42,7 @@ export class LruMap<K, V> {
     this.#entries.clear();
   }
 
-  /** The keys, oldest first. */
+  /** Returns the keys, oldest first. */
   keys(): IterableIterator<K> {
     return this.#entries.keys();
   }

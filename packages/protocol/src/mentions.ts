@@ -7,7 +7,7 @@ import type { ContentBlock } from './content.ts';
 export interface Mention {
   /** The path in the text: a file's path, or a folder's path with a slash at its end. */
   path: string;
-  /** The mention's place in the text, in UTF-16 code units; `to` is the index after the mention. */
+  /** The mention's position in the text, in UTF-16 code units; `to` is the index after the mention. */
   from: number;
   to: number;
 }

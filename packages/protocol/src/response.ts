@@ -25,7 +25,7 @@ export const serverReasons = {
  */
 export const projectSettingsCall = 'use_project_settings';
 
-/** Whether the turn is a server turn. */
+/** Returns whether the turn is a server turn. */
 export function isServerTurn({
   finishReason,
 }: {

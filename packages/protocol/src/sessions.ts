@@ -142,7 +142,7 @@ export const AgentCommand = z.object({
   name: z.string(),
   description: z.string(),
   hint: z.string().optional(),
-  /** Other names of the same command. */
+  /** Further names of the command. */
   aliases: z.array(z.string()).optional(),
 });
 export type AgentCommand = z.infer<typeof AgentCommand>;

@@ -10,7 +10,7 @@ const short = 64;
 /** The number of an object's fields that are kept even if there is no room for their values. */
 const fewFields = 100;
 
-/** The approximate number of characters of a value's JSON; stops counting above `room`. */
+/** Returns the approximate number of characters of a value's JSON; stops counting above `room`. */
 export function sizeOf(value: unknown, room: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -57,7 +57,7 @@ export function readTrace(headers: {
   return { traceparent: writeTraceparent(place), ...(tracestate && { tracestate }) };
 }
 
-/** A `traceparent` of version 00. */
+/** Returns a `traceparent` of version 00. */
 export function writeTraceparent({ traceId, spanId, isSampled }: SpanContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

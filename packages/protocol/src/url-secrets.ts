@@ -37,8 +37,8 @@ export function hideUrlSecrets(text: string): string {
 }
 
 /**
- * The length of a web address up to another URL in its path, whose password is hidden as well; undefined if the other
- * URL is not in the path. @param before - The text between the starts of the two URLs.
+ * Returns the length of a web address up to a second URL in its path; the password of the second URL is hidden as well.
+ * Returns undefined if the second URL is not in the path. `before` is the text between the starts of the two URLs.
  */
 function urlInPath(scheme: string, before: string): number | undefined {
   const isInPath = isWeb(scheme) && before.includes('/') && !/[?#]/.test(before);
@@ -65,8 +65,8 @@ function cutAt(mark: string, text: string): [before: string, after: string | und
 }
 
 /**
- * The end of the user part in a URL. In a web address, an "@" may also be part of the path. In a database's address, an
- * "@" can only follow the password, and the password may contain any characters.
+ * Returns the end of the user part in a URL. In a web address, an "@" may also be part of the path. In a database's
+ * address, an "@" can only follow the password, and the password may contain any characters.
  */
 function endOfUser(scheme: string, rest: string): number {
   const place = isWeb(scheme) ? rest.split(/[/?#]/, 1)[0] : rest;

@@ -86,7 +86,7 @@ export interface FollowRunOptions {
  * reading files, writing files, and running programs.
  */
 export interface AttachedClient {
-  /** Whether the client's user sent the message of this turn. */
+  /** Returns whether the client's user sent the message of this turn. */
   startedTurn(turnId: string): boolean;
   /**
    * Reads a file's text; undefined if the client cannot read files. Rejects if the client does not have the text, or
@@ -140,8 +140,8 @@ export interface Runtime extends Methods<typeof operations, 'read'> {
   metrics(): Promise<RuntimeMetrics>;
   gauges(): Promise<RuntimeGauges>;
   /**
-   * The reasons why this server should get no new turns now, one sentence each; empty if the server is ready. The check
-   * asks the database and Redis, takes at most a second, and runs at most once a second.
+   * Returns the reasons why this server should get no new turns now, each reason in one sentence; empty if the server
+   * is ready. The check asks the database and Redis, takes at most a second, and runs at most once a second.
    */
   troubles(): Promise<string[]>;
   info(sessionId: string): Promise<SessionInfo>;

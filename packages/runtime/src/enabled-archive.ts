@@ -2,7 +2,7 @@ import type { OpenedStorage } from '@liminal/storage';
 import type { Storage } from './history/index.ts';
 import type { RuntimeSettings } from './settings.ts';
 
-/** The archive for events of finished runs; empty unless the settings ask for it and the storage has one. */
+/** Returns the archive for events of finished runs; empty unless the settings ask for it and the storage has one. */
 export function enabledArchive(
   { eventArchive: archive }: Pick<OpenedStorage, 'eventArchive'>,
   settings: Partial<RuntimeSettings> = {},

@@ -182,7 +182,7 @@ const internal = {
   },
 };
 
-/** The codes of the runtime's own errors; ProviderError and StorageError have others. */
+/** The codes of the runtime's own errors. ProviderError and StorageError have their own codes. */
 export type RuntimeErrorCode = keyof typeof table;
 
 export class RuntimeError extends LiminalError {
@@ -192,7 +192,7 @@ export class RuntimeError extends LiminalError {
     super(code, message, options);
   }
 
-  /** The same error for a folder that a session already has, with the advice to remove the folder. */
+  /** Returns a version of this error for a folder that a session already has; it also advises removing the folder. */
   ofSessionFolder(): RuntimeError {
     const message = `${this.message} Or remove it from the session’s additional folders.`;
     return new RuntimeError(this.code, message, { cause: this });
@@ -209,7 +209,7 @@ export function reported({ code, message }: { code: string; message: string }): 
   return new LiminalError(code, message);
 }
 
-/** The code of any thrown value; `INTERNAL` if it has none. */
+/** Returns the code of any thrown value; `INTERNAL` if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof LiminalError ? error.code : 'INTERNAL';
 }

@@ -36,7 +36,7 @@ interface Costs {
   costBefore?: number | undefined;
 }
 
-/** The figures of a run; undefined if the run has not ended, or is a server turn. Pure. */
+/** Returns the figures of a run; undefined if the run has not ended, or is a server turn. Pure. */
 export function meterTurn(run: Response, { cliType, costBefore }: Costs): MeteredTurn | undefined {
   const { modelId, status, createdAt, updatedAt, usage, error } = run;
   const isOver = status === 'complete' || status === 'error' || status === 'aborted';
@@ -55,13 +55,13 @@ export function meterTurn(run: Response, { cliType, costBefore }: Costs): Metere
   };
 }
 
-/** A total that is smaller than before means that the agent started counting from 0 again. */
+/** Returns the cost of a turn. If the total is smaller than before, the agent has started counting from 0 again. */
 function costOf(total: number | undefined, before = 0): number | undefined {
   if (total === undefined) return undefined;
   return total >= before ? total - before : total;
 }
 
-/** In ms since the epoch; undefined without text. */
+/** Returns the time of the agent's first text, in ms since the epoch; undefined if there is no text. */
 function firstTextAt({ outputItems }: Response): number | undefined {
   const firstMessage = outputItems.find(
     (item) => item.type === 'message' && item.origin === 'agent',
@@ -70,7 +70,10 @@ function firstTextAt({ outputItems }: Response): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** The result is never negative, although the clocks of agents and servers may differ a little. */
+/**
+ * Returns the time between two times in ms, in seconds. The result is never negative, although the clocks of agents and
+ * servers may differ a little.
+ */
 function secondsBetween(from: number, to: number): number {
   return Math.max(0, to - from) / 1_000;
 }

@@ -37,8 +37,8 @@ export class Roots {
   }
 
   /**
-   * Whether the content of a file must not be shown, whatever the file's path: the path may be a hard link to a hidden
-   * file.
+   * Returns whether the content of a file must not be shown, whatever the file's path: the path may be a hard link to a
+   * hidden file.
    */
   async hidesFile(found: Stats): Promise<boolean> {
     return this.#hidden.hasFile(found);
@@ -74,8 +74,8 @@ export class Roots {
   }
 
   /**
-   * The real paths of a session's additional folders, without duplicates; relative paths start at the project folder.
-   * Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
+   * Returns the real paths of a session's additional folders, without duplicates; relative paths start at the project
+   * folder. Throws `PROJECT_DIR_NOT_FOUND`, `PROJECT_DIR_NOT_ALLOWED`.
    */
   async admitAdditional(projectDir: string, folders: readonly string[]): Promise<string[]> {
     const admitted = await Promise.all(

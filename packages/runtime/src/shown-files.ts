@@ -17,7 +17,7 @@ export interface FileScope {
   roots: Pick<Roots, 'holds' | 'hides' | 'hidesFile'>;
 }
 
-/** Whether the content and the path of the file at a real path may be shown. */
+/** Returns whether the content and the path of the file at a real path may be shown. */
 export function mayBeShown(
   real: string | undefined,
   { projectDir, roots }: FileScope,

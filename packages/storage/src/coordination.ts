@@ -82,9 +82,9 @@ export interface RunClaim {
 /** Assigns the runs that must be projected; each run has one worker at a time. */
 export interface RunRegistry {
   /**
-   * Yields the runs that are given to one worker. Each run is given to one of the waiting workers as soon as the run
-   * is in the log. If a worker gives up a run that is not done (by aborting, or by dying), the run goes to another
-   * worker. Ends when the signal aborts.
+   * Yields the runs that are given to one worker. Each run is given to one of the waiting workers as soon as the run is
+   * in the log. If a worker aborts or dies before a run is done, the run is given to another worker. Ends when the
+   * signal aborts.
    */
   claims(worker: string, signal: AbortSignal): AsyncIterable<RunClaim>;
 }

@@ -203,7 +203,7 @@ export interface ResponseStore {
   importResponses(responses: readonly Response[]): Promise<void>;
   getResponse(runId: string): Promise<Response | undefined>;
   /**
-   * Heads of a session's runs, oldest first, optionally only from `fromRunId` (inclusive) on; undefined if
+   * Returns heads of a session's runs, oldest first, optionally only from `fromRunId` (inclusive) on; undefined if
    * `fromRunId` is not a run of the session.
    */
   listRuns(

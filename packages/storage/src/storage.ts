@@ -4,7 +4,7 @@ import type { EventArchive } from './event-archive.ts';
 import type { EventLog } from './event-log.ts';
 import type { ResponseStore } from './response-store.ts';
 
-/** The parts of a database, which are opened and closed together. */
+/** The parts of a database. All parts are opened and closed together. */
 export interface OpenedDatabase {
   store: ResponseStore;
   blobs: BlobStore;

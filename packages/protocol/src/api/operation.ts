@@ -98,7 +98,7 @@ interface RequestParts {
   content?: unknown;
 }
 
-/** The schema of the ids in an operation's path. */
+/** Returns the schema of the ids in an operation's path. */
 export function pathSchema<O extends Operation>({
   path,
 }: O): z.ZodObject<Record<IdNames<O['path']>, z.ZodString>> {

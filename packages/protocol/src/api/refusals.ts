@@ -92,7 +92,7 @@ export const refusalsOfAny: readonly RefusalCode[] = [
   'REDIS_UNAVAILABLE',
 ];
 
-/** The HTTP status of a code; undefined if the code is not in the table. */
+/** Returns the HTTP status of a code; undefined if the code is not in the table. */
 export function refusalStatus(code: string): number | undefined {
   return isRefusal(code) ? refusals[code] : undefined;
 }

@@ -161,7 +161,10 @@ const items: {
   approval: (item, base) => systemMessage(base, approvalText(item)),
 };
 
-/** An event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not change. */
+/**
+ * Returns an event in A.1's form. A `response_done` with an error becomes a `response_error`; other types do not
+ * change.
+ */
 export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesEvent {
   // `payloads[event.type]` accepts the payload of this event, but the compiler cannot infer that the types match.
   const translate = payloads[event.type] as (
@@ -179,7 +182,7 @@ export function toResponsesEvent(event: StreamEvent, uuidOf: UuidOf): ResponsesE
   };
 }
 
-/** A whole run in A.1's form. */
+/** Returns a whole run in A.1's form. */
 export function toResponsesResponse(run: Response, uuidOf: UuidOf): ResponsesResponse {
   const { agentId, usage, error } = run;
   return {
@@ -221,7 +224,7 @@ function systemMessage(base: { id: string }, content: string): ResponsesItem {
   return { ...base, type: 'message', content, origin: 'system' };
 }
 
-/** The first text of an item that becomes a message in A.1. */
+/** Returns the first text of an item that becomes a message in A.1. */
 function initialText(start: Payload<'item_start'>): string | undefined {
   if (start.itemType === 'plan') return planText(start.entries ?? []);
   if (start.itemType === 'file_changes') return diffsText(start.diffs ?? []);

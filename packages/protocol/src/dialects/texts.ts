@@ -19,7 +19,7 @@ export function diffsText(diffs: readonly FileDiff[]): string {
     .join('\n\n');
 }
 
-/** The question, the possible answers, and the chosen answer if there is one. */
+/** Returns the question, the possible answers, and the chosen answer if there is one. */
 export function approvalText(
   asking: Partial<Pick<ItemStartPayload, 'asked' | 'description' | 'form' | 'options' | 'title'>> &
     Partial<Pick<Approval, 'outcome'>>,

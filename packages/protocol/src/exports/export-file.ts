@@ -59,7 +59,7 @@ export const ExportedBlob = z.object({
 });
 export type ExportedBlob = z.infer<typeof ExportedBlob>;
 
-/** A run without its items and events, which are in the following lines. */
+/** A run without its items and events; the following lines contain the items and events. */
 export const ExportedRun = z.object({
   type: z.literal('run'),
   /** How many items follow. */
@@ -115,7 +115,7 @@ export const ImportResult = z.object({
 });
 export type ImportResult = z.infer<typeof ImportResult>;
 
-/** The version of a file, from its first line; undefined if that line is not a header. */
+/** Returns the version of a file, from its first line; undefined if that line is not a header. */
 export function exportVersion(line: unknown): number | undefined {
   return ExportMark.safeParse(line).data?.version;
 }

@@ -87,7 +87,7 @@ async function readHeader(lines: ExportLines): Promise<ExportHeader> {
   return header.data;
 }
 
-/** A run with the items and events after it. */
+/** Returns a run with the items and events after it. */
 async function readRunLines(
   lines: ExportLines,
   { run, ...counts }: ExportedRun,

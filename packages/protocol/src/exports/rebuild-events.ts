@@ -89,7 +89,7 @@ function itemEvents(item: OutputItem, from: number, to: number): Timed[] {
   ];
 }
 
-/** The item without its times, because the fold sets them. */
+/** Returns the item without its times, because the fold sets them. */
 function withoutTimes(item: OutputItem): OutputItem {
   const { startedAt: _, endedAt: __, ...rest } = item;
   return rest;

@@ -11,7 +11,7 @@ export interface Closing {
   error?: ErrorObject | undefined;
 }
 
-/** The status with which a turn ends after this payload; `completed` for a payload that is not terminal. */
+/** Returns the status with which a turn ends after this payload; `completed` for a payload that is not terminal. */
 export function closingOf(payload: EventPayload): Closing {
   if (payload.type === 'response_error') return { status: 'error', error: payload.error };
   if (payload.type !== 'response_done') return { status: 'completed' };
@@ -58,7 +58,7 @@ function canBeEmpty(item: OutputItem): boolean {
   );
 }
 
-/** The item with the fields that it has at its end. An output that was cut off does not count as successful. */
+/** Returns the item with the fields that it has at its end. An output that was cut off does not count as successful. */
 function finalItem(item: OutputItem, status: 'completed' | 'cancelled'): OutputItem {
   return status === 'cancelled' && 'success' in item ? { ...item, success: false } : item;
 }

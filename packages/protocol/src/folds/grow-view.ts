@@ -18,7 +18,10 @@ export interface Growth {
   patched: boolean;
 }
 
-/** The step of an `item_delta`. The cost of a step depends on the delta, not on the size of the item or the turn. */
+/**
+ * Returns the step of an `item_delta`. The cost of a step depends on the delta, not on the size of the item or the
+ * turn.
+ */
 export function growView(step: FoldStep, payload: ItemDeltaPayload): FoldResult {
   const { itemId, deltaContent: text, patch } = payload;
   const own = step.state.open.get(itemId);
@@ -83,7 +86,7 @@ function grow(step: FoldStep, known: OpenView, growth: Growth): Grown {
   }
 }
 
-/** The step of a view whose text grows, either by a delta or because an answer starts. */
+/** Returns the step of a view whose text grows, either by a delta or because an answer starts. */
 export function growText(step: FoldStep, known: OpenView, growth: Growth): Grown {
   const { config } = step.state;
   if (growth.text === '' && !growth.patched) return { next: known, outputs: [] };

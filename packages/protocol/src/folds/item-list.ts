@@ -57,7 +57,7 @@ export function pairableIds(list: ItemList, id: string): readonly string[] {
   );
 }
 
-/** The given ids without those of unknown items, in the order in which the items started. */
+/** Returns the given ids without those of unknown items, in the order in which the items started. */
 export function orderedIds({ byId }: ItemList, ids: Iterable<string>): string[] {
   return Array.from(ids, (id) => ({ id, place: byId.placeOf(id) }))
     .filter((found) => found.place !== undefined)

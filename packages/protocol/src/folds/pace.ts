@@ -1,7 +1,7 @@
 /** Decides when a growing text is emitted: the batch gradient of seed 000 (AC-5.2). */
 
 export interface Pace {
-  /** The number of thresholds that were crossed, which is the index in the gradient. */
+  /** The number of thresholds that were crossed; it is also the index of the next threshold in the gradient. */
   readonly batchIndex: number;
   /** The number of tokens since the last emission. */
   readonly tokens: number;
@@ -22,8 +22,8 @@ const longText = 32 * 1024;
 const worthwhile = 1.25;
 
 /**
- * Whether a whole text is emitted again. All emissions of a long text together are only a few times as long as the
- * text.
+ * Returns whether a whole text is emitted again. All emissions of a long text together are only a few times as long as
+ * the text.
  */
 export function isWorthShowing({ shown }: Pace, length: number): boolean {
   return length <= longText || length >= shown * worthwhile;
@@ -66,7 +66,7 @@ export function crossedThresholds(pace: Pace, gradient: readonly number[]): numb
   return crossed;
 }
 
-/** The pace directly after an emission of a text with `shown` characters: nothing is buffered. */
+/** Returns the pace directly after an emission of a text with `shown` characters: nothing is buffered. */
 export function resetPace(pace: Pace, crossed: number, shown: number): Pace {
   return { batchIndex: pace.batchIndex + crossed, tokens: 0, inWord: pace.inWord, shown };
 }

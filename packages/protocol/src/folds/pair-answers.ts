@@ -15,9 +15,10 @@ export function isAnswer(item: OutputItem): item is AnswerItem {
   return item.type === 'function_call_output' || item.type === 'script_execution_output';
 }
 
-/** A key that a call shares only with its answers; undefined for other items. */
+/** Returns a key that a call shares only with its answers; undefined for other items. */
 export function familyOf(item: OutputItem): string | undefined {
-  // Tool calls and scripts get their ids from different sources, which may collide.
+  // Tool calls and scripts get their ids from different sources, so the id of a tool call may be equal to the id of a
+  // script.
   switch (item.type) {
     case 'function_call':
     case 'function_call_output':
@@ -31,7 +32,7 @@ export function familyOf(item: OutputItem): string | undefined {
   }
 }
 
-/** The key that a call, its answers and its permission requests share; undefined for other items. */
+/** Returns the key that a call, its answers and its permission requests share; undefined for other items. */
 export function callKeyOf(item: OutputItem): string | undefined {
   if (item.type !== 'approval') return familyOf(item);
   return item.callId === undefined ? undefined : callKeysOf(item.callId)[0];

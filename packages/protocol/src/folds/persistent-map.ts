@@ -29,8 +29,8 @@ export class PersistentMap<V> {
   }
 
   /**
-   * The key's position in the order of first `set` calls: a key that was set earlier has a smaller position. If a key
-   * is set again, its position stays.
+   * Returns the key's position in the order of first `set` calls: a key that was set earlier has a smaller position. If
+   * a key is set again, its position stays.
    */
   placeOf(key: string): number | undefined {
     return find(this.root, hashOf(key), key)?.place;
@@ -114,7 +114,7 @@ function hashAnew(key: string): number {
   return hash;
 }
 
-/** The bit of the child for a hash at a depth of `shift` bits. */
+/** Returns the bit of the child for a hash at a depth of `shift` bits. */
 function bitOf(hash: number, shift: number): number {
   return 1 << ((hash >>> shift) & 31);
 }
@@ -159,7 +159,7 @@ function insert<V>(
   return { bits: node.bits | bit, children: node.children.toSpliced(index, 0, child) };
 }
 
-/** A branch for two leaves with different hashes, deep enough to separate them. */
+/** Returns a branch for two leaves with different hashes, deep enough to separate them. */
 function join<V>(a: Leaf<V>, b: Leaf<V>, shift: number): Branch<V> {
   const [bitA, bitB] = [bitOf(a.hash, shift), bitOf(b.hash, shift)];
   if (bitA === bitB) return { bits: bitA, children: [join(a, b, shift + step)] };

@@ -93,7 +93,7 @@ function callContent(
   };
 }
 
-/** The fields of an answer; no fields for an answer that has begun but has no content. */
+/** Returns the fields of an answer; no fields for an answer that has begun but has no content. */
 function answerContent(answer: AnswerItem | undefined): Partial<ToolCallContent> {
   if (!answer || (answer.endedAt === undefined && !hasContent(answer))) return {};
   const ended = answer.endedAt !== undefined && { toolOutputIsError: !answer.success };

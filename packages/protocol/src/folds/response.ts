@@ -73,7 +73,7 @@ export function foldResponse(state: ResponseState, event: StreamEvent): Response
   return applyPayload(next, next.head, event.payload, event.timestamp);
 }
 
-/** The Response so far; undefined before `response_start`. Takes time O(items · log items). */
+/** Returns the Response so far; undefined before `response_start`. Takes time O(items · log items). */
 export function toResponse(state: ResponseState): Response | undefined {
   if (!state.started || !state.head) return undefined;
   return {
@@ -91,7 +91,7 @@ export function currentItems(state: ResponseState, ids: Iterable<string>): Outpu
     .filter((item) => item !== undefined);
 }
 
-/** The ids of all items that an event can change. */
+/** Returns the ids of all items that an event can change. */
 export function changedBy(payload: EventPayload): string[] {
   if (!('itemId' in payload)) return [];
   const ends =
@@ -105,7 +105,7 @@ export function openItem(state: ResponseState, itemId: string): OutputItem | und
   return open && withText(open.item, open.text);
 }
 
-/** Whether the terminal event was folded in. */
+/** Returns whether the terminal event was folded in. */
 export function hasEnded(state: ResponseState): boolean {
   return state.head !== undefined && state.head.status !== 'in_progress';
 }
@@ -199,7 +199,7 @@ function growItem(
   return { ...state, open: state.open.set(itemId, { item, text }) };
 }
 
-/** The text to which a delta is appended. If a patch has replaced a call's arguments, this is the new text. */
+/** Returns the text to which a delta is appended. If a patch has replaced a call's arguments, this is the new text. */
 function textBefore({ item, text }: OpenItem, patch: ItemPatch): string {
   return item.type === 'function_call' ? (patch.arguments ?? text) : text;
 }
@@ -306,7 +306,7 @@ function endedHead(
   };
 }
 
-/** The error of a failed turn whose source reported no error. */
+/** Returns the error of a failed turn whose source reported no error. */
 function errorFromFinishReason(finishReason: string | null): ErrorObject {
   if (!finishReason) {
     return { code: 'TURN_FAILED', message: 'The turn failed without a reason from its source.' };

@@ -94,8 +94,8 @@ function beginView(step: FoldStep, view: View): FoldResult {
 }
 
 /**
- * The step of a call that has not ended after this event. Either the call's arguments are complete, or the call's
- * answer has begun, has ended before the call, or was withdrawn.
+ * Returns the step of a call that has not ended after this event. Either the call's arguments are complete, or the
+ * call's answer has begun, has ended before the call, or was withdrawn.
  */
 function continueView(step: FoldStep, known: OpenView, view: View): FoldResult {
   const state = withView(step.state, { ...known, view, changedAt: step.timestamp });

@@ -66,7 +66,7 @@ export function itemStart(item: OutputItem): ItemStartPayload {
   return { type: 'item_start', itemId, itemType, ...ownStartFields(item), ...fields };
 }
 
-/** The key of a text or a plan that is still empty, which a start leaves out. */
+/** The key of a text or a plan that is still empty. A start leaves out this key. */
 function emptyKey(item: OutputItem) {
   if (item.type === 'plan') return item.entries.length === 0 ? 'entries' : undefined;
   return itemText(item) === '' ? textKeys[item.type][0] : undefined;
@@ -74,7 +74,7 @@ function emptyKey(item: OutputItem) {
 
 type StartFields = Pick<ItemStartPayload, (typeof startKeys)[ItemType][number]>;
 
-/** The fields that a start has under another name, or only for some types. */
+/** Returns the fields that a start has under another name, or only for some types. */
 function ownStartFields(item: OutputItem): Partial<ItemStartPayload> {
   switch (item.type) {
     case 'message':

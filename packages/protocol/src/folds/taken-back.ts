@@ -29,7 +29,7 @@ export function takenBack(turns: readonly RewindableTurn[]): Map<string, string>
   return found;
 }
 
-/** The turns that were not taken back: the turns that the agent knows, and the server's own turns. */
+/** Returns the turns that were not taken back: the turns that the agent knows, and the server's own turns. */
 export function withoutTakenBack<T extends RewindableTurn>(turns: readonly T[]): T[] {
   const gone = takenBack(turns);
   return turns.filter(({ turnId }) => !gone.has(turnId));

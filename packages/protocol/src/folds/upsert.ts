@@ -25,7 +25,7 @@ import {
   withView,
 } from './upsert-state.ts';
 
-/** The state before the first event. Throws LiminalError `INVALID_UPSERT_CONFIG`. */
+/** Returns the state before the first event. Throws LiminalError `INVALID_UPSERT_CONFIG`. */
 export function startUpsertFold(config: Partial<UpsertFoldConfig> = {}): UpsertFoldState {
   return {
     config: upsertFoldConfig(config),
@@ -85,7 +85,9 @@ export function destroyUpsertFold(
   return endTurn({ state: ended, before: state.response, head, timestamp, now, epoch });
 }
 
-/** The time at which `flushIdle` must be called next, on the clock of `now`; undefined if nothing is buffered. */
+/**
+ * Returns the time at which `flushIdle` must be called next, on the clock of `now`; undefined if nothing is buffered.
+ */
 export function nextFlushAt(state: UpsertFoldState): number | undefined {
   const times = state.flushes.values();
   return times.length > 0 ? times.reduce((soonest, time) => Math.min(soonest, time)) : undefined;
@@ -147,7 +149,7 @@ function turnStarted({ head }: FoldStep): FoldOutput {
   return { kind: 'turn', event: trigger === 'agent' ? { ...event, trigger } : event };
 }
 
-/** A failed turn is a `turn_error`, never a `turn_complete` (TC-5.4f). */
+/** Returns the output for a turn's end. A failed turn is a `turn_error`, never a `turn_complete` (TC-5.4f). */
 function turnEnded({ head }: FoldStep): FoldOutput {
   const { turnId, sessionId, status, error, usage, finishReason, rewoundTo } = head;
   if (status === 'error') {

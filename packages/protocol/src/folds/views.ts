@@ -18,7 +18,7 @@ export type Progress =
 
 type TurnStatus = Pick<Response, 'status' | 'error'>;
 
-/** The views in order of start. An answer without a call is a view of its own (TC-3.3g). */
+/** Returns the views in order of start. An answer without a call is a view of its own (TC-3.3g). */
 export function viewsOf(items: readonly OutputItem[]): View[] {
   const pairs = pairAnswers(items);
   const answers = new Map<string, AnswerItem>();
@@ -35,8 +35,9 @@ export function viewsOf(items: readonly OutputItem[]): View[] {
 }
 
 /**
- * Whether a view is open. A call's view is open until both the call and its answer have ended. An item that is still
- * open at the end of its turn ends with the turn. A call without an answer is complete only if the turn is complete.
+ * Returns whether a view is open. A call's view is open until both the call and its answer have ended. An item that is
+ * still open at the end of its turn ends with the turn. A call without an answer is complete only if the turn is
+ * complete.
  */
 export function progressOf(view: View, turn: TurnStatus): Progress {
   const { item, answer } = view;
@@ -53,8 +54,8 @@ export function progressOf(view: View, turn: TurnStatus): Progress {
 }
 
 /**
- * The time at which a view ended by itself (ISO 8601 UTC). A call ends when both the call and its answer have ended, or
- * when the call fails.
+ * Returns the time at which a view ended by itself (ISO 8601 UTC). A call ends when both the call and its answer have
+ * ended, or when the call fails.
  */
 export function viewEndedAt({ item, answer }: View): string | undefined {
   if (!isCall(item) || item.error || item.endedAt === undefined) return item.endedAt;
@@ -72,8 +73,8 @@ const cancelled: ErrorObject = {
 };
 
 /**
- * Whether readers see a view. User messages without a delivery, errors, and answers without a call are held until they
- * are complete. An empty text is shown only if the source reported the end of its item (TC-5.4c).
+ * Returns whether readers see a view. User messages without a delivery, errors, and answers without a call are held
+ * until they are complete. An empty text is shown only if the source reported the end of its item (TC-5.4c).
  */
 export function isShown({ item }: View, progress: Progress): boolean {
   const open = progress.status === 'open';

@@ -126,7 +126,9 @@ const mostSteps = 1e6;
  */
 const longestMatched = 500;
 
-/** Whether a text matches a pattern. Returns true for patterns that cannot be parsed: the agent checks the text. */
+/**
+ * Returns whether a text matches a pattern. Returns true for patterns that cannot be parsed: the agent checks the text.
+ */
 function matches(pattern: string, text: string): boolean {
   if (text.length > longestMatched || pattern.length > longestMatched) return true;
   if (mostStepsOf(pattern, text.length) > mostSteps) return true;

@@ -179,7 +179,7 @@ function* quotedIn(text: string, opening: RegExp): Generator<MatchRange | undefi
   }
 }
 
-/** The position of the first quote that is not escaped, or the line's end if every quote is escaped. */
+/** Returns the position of the first quote that is not escaped, or the line's end if every quote is escaped. */
 function endOfQuoted(text: string, from: number, lineEnd: number, quote: string): number {
   for (let at = from; at < lineEnd; at += 1) {
     if (text[at] === quote) return at;

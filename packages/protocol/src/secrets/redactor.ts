@@ -6,7 +6,7 @@ import type { Response } from '../response.ts';
 import { runSteps, SecretFinder, secretMark, type Steps } from './find-secrets.ts';
 import { isSecretName } from './rules.ts';
 
-/** A blob without secrets, which replaces another blob. */
+/** A blob without secrets that replaces a blob with secrets. */
 export interface ReplacedBlob {
   hash: string;
   /** In bytes. */
@@ -20,7 +20,7 @@ interface GrowingItem {
   pieces: { at: number; text: string }[];
 }
 
-/** Fields with ids and types, which are not redacted because readers need them. */
+/** Fields with ids and types. They are not redacted, because readers need them. */
 const structure = new Set([
   'type',
   'id',
@@ -88,7 +88,7 @@ export class Redactor {
     return runSteps(this.textInSteps(text));
   }
 
-  /** A run with its items. */
+  /** Removes secrets from a run and its items. */
   response(run: Response): Response {
     return runSteps(this.responseInSteps(run));
   }
@@ -145,7 +145,7 @@ export class Redactor {
     return { ...redacted, [startTextField(redacted)]: text };
   }
 
-  /** The new texts of the events that begin or extend an item's text, by the indexes of the events. */
+  /** Returns the new texts of the events that begin or extend an item's text, by the indexes of the events. */
   *#growingTexts(events: readonly StreamEvent[]): Steps<Map<number, string>> {
     const texts = new Map<number, string>();
     const open = new Map<string, GrowingItem>();
@@ -228,8 +228,8 @@ export class Redactor {
   }
 
   /**
-   * The mark that replaces the whole value of a field whose name shows that its value is secret. If a rule finds a
-   * secret in the value, this is the mark of that rule.
+   * Returns the mark that replaces the whole value of a field whose name shows that its value is secret. If a rule
+   * finds a secret in the value, this is the mark of that rule.
    */
   *#hidden(value: string): Steps<string> {
     const [found] = yield* this.#finder.find(value);
@@ -248,7 +248,9 @@ export class Redactor {
   }
 }
 
-/** The field of an `item_start` event that contains the beginning of the item's text, as `startItem` reads it. */
+/**
+ * Returns the field of an `item_start` event that contains the beginning of the item's text, as `startItem` reads it.
+ */
 function startTextField(payload: ItemStartPayload): 'arguments' | 'code' | 'initialContent' {
   if (payload.itemType === 'function_call' && payload.arguments !== undefined) return 'arguments';
   if (payload.itemType === 'script_execution' && payload.code !== undefined) return 'code';

@@ -165,7 +165,7 @@ export const knownSecretRule = {
   what: 'the exporting server’s own token and passwords, and values of its environment and configuration whose names show that they are secret',
 } as const;
 
-/** Whether a field with this name has a secret as its value. */
+/** Returns whether a field with this name has a secret as its value. */
 export function isSecretName(name: string): boolean {
   return wholeName.test(name);
 }

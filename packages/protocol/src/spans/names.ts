@@ -46,7 +46,7 @@ export function toolAttributes(name: string, callId: string, failure?: string): 
   };
 }
 
-/** The arguments and the result of a tool, included only if content is captured. */
+/** Returns the arguments and the result of a tool, included only if content is captured. */
 export function toolContent(args: string, result: string | undefined): Attributes {
   return {
     'gen_ai.tool.call.arguments': args,
@@ -69,7 +69,7 @@ export function approvalAttributes(outcome: string, callId: string | undefined):
   };
 }
 
-/** The span of a request that sent a message or had a trace, by the conventions for HTTP. */
+/** Returns the attributes for the span of a request that sent a message or had a trace, by the conventions for HTTP. */
 export function requestAttributes(request: {
   method: string;
   /** The path in the operation's declaration, with its parameters: `/api/session/:id/send`. */
@@ -88,8 +88,8 @@ export function requestAttributes(request: {
 }
 
 /**
- * The attributes for the output of a model call that was retried; history lacks that output. `items` is the number of
- * withdrawn items.
+ * Returns the attributes for the output of a model call that was retried; history lacks that output. `items` is the
+ * number of withdrawn items.
  */
 export function withdrawnAttributes(items: number): Attributes {
   return { 'gen_ai.operation.name': 'chat', 'liminal.withdrawn': true, 'liminal.items': items };

@@ -5,7 +5,7 @@ import type { Span } from './run-spans.ts';
 /** The numbers of SpanKind. */
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 
-/** An `ExportTraceServiceRequest`. */
+/** Returns an `ExportTraceServiceRequest`. */
 export function toOtlp(spans: readonly Span[], serviceName: string) {
   const resource = { attributes: [attribute(['service.name', serviceName])] };
   const scopeSpans = [{ scope: { name: 'liminal' }, spans: spans.map(toOtlpSpan), schemaUrl }];

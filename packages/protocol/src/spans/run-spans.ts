@@ -156,7 +156,7 @@ class RunSpans {
       }));
   }
 
-  /** The trace, id and parent of a span. The parent is the call to which the span belongs, or the turn. */
+  /** Returns the trace, id and parent of a span. The parent is the call to which the span belongs, or the turn. */
   #within(key: string, callId: string | undefined) {
     const parent = callId === undefined ? undefined : this.#callSpans.get(callId);
     const spanId = this.#idOf(key);
@@ -182,8 +182,8 @@ class RunSpans {
   }
 
   /**
-   * The time at which the model had finished an item. If the agent ends a call only together with the call's answer,
-   * this is the start of the call.
+   * Returns the time at which the model had finished an item. If the agent ends a call only together with the call's
+   * answer, this is the start of the call.
    */
   #modelEndOf(item: OutputItem): number {
     const answer = this.#answers.get(item.id);

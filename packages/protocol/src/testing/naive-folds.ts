@@ -102,7 +102,7 @@ function ofFinalItem(item: OutputItem): Partial<Naive> {
   };
 }
 
-/** The final states of an ended turn, as readers have them, by the id of the shown item. */
+/** Returns the final states of an ended turn, as readers have them, by the id of the shown item. */
 export function naiveViews({ status, items }: NaiveTurn): Map<string, NaiveView> {
   const views = new Map<string, NaiveView>();
   const taken = new Set<string>();

@@ -382,8 +382,8 @@ export const Unshown = z.enum([
   /** The answer has reached its largest total size. */
   'limit',
   /**
-   * Git stores the file through a program that the repository names (Git LFS, for example); Liminal does not run that
-   * program.
+   * Git stores the file through a program that the repository's settings name (Git LFS, for example); Liminal does not
+   * run that program.
    */
   'filtered',
   /** The committed content is missing in this clone. */
@@ -421,7 +421,7 @@ export type ChangedFile = z.infer<typeof ChangedFile>;
 export const SessionDiff = z.object({
   /** The real path of the work tree's top. */
   root: z.string(),
-  /** The id of the last commit; absent if there is no commit. */
+  /** The id of the last commit; absent if the repository has no commit. */
   commit: z.string().optional(),
   /** Absent if `HEAD` is detached (not on a branch). */
   branch: z.string().optional(),

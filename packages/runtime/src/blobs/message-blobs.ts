@@ -73,8 +73,8 @@ async function readBytes(blobs: BlobStore, block: ContentBlock): Promise<Uint8Ar
 }
 
 /**
- * Whether a block contains neither bytes nor a reference to bytes. False for a block with the text of a file, which may
- * be empty.
+ * Returns whether a block contains neither bytes nor a reference to bytes. False for a block with the text of a file,
+ * which may be empty.
  */
 function isWithoutBytes(block: ContentBlock): boolean {
   if (block.type === 'resource_link') return false;
@@ -102,7 +102,7 @@ function withSize(block: ContentBlock, size: number): ContentBlock {
 
 const unknownType = 'application/octet-stream';
 
-/** A file's type: the given type if it fits the content. */
+/** Returns a file's type: the given type if it fits the content. */
 function checkedType(
   bytes: Uint8Array,
   given: string,

@@ -10,7 +10,9 @@ export interface BlobBytes {
   mimeType: string;
 }
 
-/** The bytes that a block contains; undefined if it contains none. Data that is not base64 stays in the block. */
+/**
+ * Returns the bytes that a block contains; undefined if it contains none. Data that is not base64 stays in the block.
+ */
 export function bytesIn(block: ContentBlock): Omit<BlobBytes, 'hash'> | undefined {
   if (block.type === 'resource_link') return undefined;
   if (block.type !== 'resource') return fromBase64(block.data, block.mimeType);
@@ -70,7 +72,7 @@ export function withBytes(block: ContentBlock, bytes: Uint8Array): ContentBlock 
   }
 }
 
-/** The text of a text file; undefined for other files. */
+/** Returns the text of a text file; undefined for other files. */
 export function decodeText({ mimeType = '' }: Pick<Resource, 'mimeType'>, bytes: Uint8Array) {
   if (/^(image\/(?!svg)|audio\/|video\/|font\/|application\/(pdf|zip))/.test(mimeType))
     return undefined;

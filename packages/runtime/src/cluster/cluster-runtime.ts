@@ -95,7 +95,7 @@ export class ClusterRuntime implements Omit<Runtime, CommandName> {
     this.#own.subscribeToSessionList(...asked);
   readonly attach: Runtime['attach'] = (...asked) => this.#own.attach(...asked);
 
-  /** Registers this server with the others, and starts to take over the sessions of dead servers. */
+  /** Registers this server with the other servers, and begins to take over the sessions of dead servers. */
   static async open(
     options: RuntimeOptions,
     coordination: Coordination,

@@ -47,7 +47,10 @@ export class FollowedSession {
   readonly #closing = new AbortController();
   /** Runs that are being read from the log until they end. */
   readonly #followed = new Map<string, FollowedRun>();
-  /** The newest run that subscribers here have seen; before there are subscribers, the newest run in history. */
+  /**
+   * The newest run that subscribers of this server have seen; while there are no subscribers, the newest run in
+   * history.
+   */
   #newestShown: string | undefined;
   /** Runs that the log no longer has and whose ends history does not have yet. */
   readonly #ending = new Map<string, Promise<unknown>>();
@@ -283,7 +286,7 @@ export class FollowedSession {
     }
   }
 
-  /** Whether subscribers of this server have seen all of a run, and the run has ended. */
+  /** Returns whether subscribers of this server have seen all of a run, and the run has ended. */
   #isShown(runId: string): boolean {
     const run = this.subscribers.progress(runId);
     return run ? run.hasEnded : runId === this.#newestShown && !this.#followed.has(runId);

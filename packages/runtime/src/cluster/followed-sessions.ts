@@ -39,7 +39,7 @@ interface FollowedSessionsEvents {
   gap: [];
 }
 
-/** A session and the number of its users here. */
+/** A session and the number of its users on this server. */
 interface InUse {
   opening: Promise<FollowedSession>;
   users: number;
@@ -131,7 +131,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     const { sessionStates, storage, now, onTrouble } = this.#options;
     const postedState = await sessionStates.of(sessionId);
     const followed = new FollowedSession({ sessionId, storage, postedState, now, onTrouble });
-    // The session receives postings from here on.
+    // From here on, the session receives postings.
     this.#open.set(sessionId, followed);
     try {
       await followed.open();
@@ -173,8 +173,8 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   }
 
   /**
-   * Whether a posting is from a former owner: a later owner has posted the session, and the former owner has not
-   * noticed yet.
+   * Returns whether a posting is from a former owner: a later owner has posted the session, and the former owner has
+   * not noticed yet.
    */
   #isFormer({ info, fence }: PostedState): boolean {
     if (fence === undefined) return false;
@@ -194,7 +194,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
     this.emit('deleted', sessionId);
   }
 
-  /** The session's state, or undefined if a newer one was posted while it was being read. */
+  /** Returns the session's state, or undefined if a newer one was posted while it was being read. */
   async #stateOf(sessionId: string, followed: FollowedSession): Promise<PostedState | undefined> {
     const { postedCount } = followed;
     const state = await this.#options.sessionStates.of(sessionId);

@@ -29,7 +29,7 @@ const replyMs = 60_000;
 /** How long an answer is kept in case the asking server sends its question again, in ms. */
 const answerTtlMs = 30_000;
 
-/** The question was not received: the other server is gone. */
+/** The asked server did not receive the question, because it is gone. */
 export class NotListeningError extends Error {}
 
 /** Questions between servers, and their answers. */

@@ -32,7 +32,7 @@ interface OwnershipOptions {
 /** Ms on a clock that cannot be set, and that also runs while the machine is suspended. */
 const upMs = (): number => uptime() * 1000;
 
-/** The name of a session's lease. */
+/** Returns the name of a session's lease. */
 function leaseName(sessionId: string): string {
   return `session:${sessionId}`;
 }
@@ -57,7 +57,7 @@ export class Ownership {
   #agentsEndAt: number | undefined;
   #isReporting = false;
   readonly #timer: NodeJS.Timeout;
-  /** The running renewal of each lease: a slow renewal does not delay the others. */
+  /** The running renewal of each lease. A slow renewal does not delay the renewals of other leases. */
   readonly #renewing = new Map<Lease, Promise<void>>();
   readonly #askingStore = new Set<Lease>();
   #isClosed = false;
@@ -67,7 +67,7 @@ export class Ownership {
     this.#timer = setInterval(() => this.#renewAll(), options.ttlMs / renewalsPerTtl).unref();
   }
 
-  /** The lease under which this server owns a session. */
+  /** Returns the lease under which this server owns a session. */
   leaseOf(sessionId: string): Lease | undefined {
     return this.#leases.get(sessionId);
   }
@@ -106,7 +106,7 @@ export class Ownership {
     return lease;
   }
 
-  /** The server that owns a session at present. */
+  /** Returns the server that owns a session at present. */
   async ownerOf(sessionId: string): Promise<string | undefined> {
     return (await this.leasesOf([sessionId])).get(sessionId)?.holder;
   }

@@ -26,8 +26,8 @@ const stops: ReadonlySet<CommandRequest['command']> = new Set(['cancel', 'kill',
 class OwnerChanged extends Error {}
 
 /**
- * Routes each command to the session's owner; if the session has none, this server takes it. If the owner dies before
- * answering, the next owner is asked: every command can be sent twice.
+ * Routes each command to the session's owner. If the session has no owner, this server becomes its owner. If the owner
+ * dies before it answers, the next owner is asked: every command can be sent twice.
  */
 export class Router {
   readonly #options: RouterOptions;
@@ -63,7 +63,7 @@ export class Router {
     );
   }
 
-  /** Runs a command here, if this server owns the session or can take it. */
+  /** Runs a command on this server, if this server owns the session or can take it. */
   async #runHere(request: CommandRequest): Promise<{ value: unknown } | undefined> {
     const { owned } = this.#options;
     return this.#here(async () => owned.act(request.sessionId, async () => this.#perform(request)));

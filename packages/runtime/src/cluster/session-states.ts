@@ -48,7 +48,7 @@ export class SessionStates {
     };
   }
 
-  /** The states that the owners of these sessions have posted. */
+  /** Returns the states that the owners of these sessions have posted. */
   async #postedStates(sessionIds: readonly string[]): Promise<Map<string, PostedState>> {
     const leases = await this.#options.ownership.leasesOf(sessionIds);
     const owned = sessionIds.filter((sessionId) => leases.has(sessionId));

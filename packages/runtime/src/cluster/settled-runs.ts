@@ -55,7 +55,7 @@ export class SettledRuns {
     }
   }
 
-  /** Whether history has the run. If the log no longer has the whole run, stores the run. */
+  /** Returns whether history has the run. If the log no longer has the whole run, stores the run. */
   async #ensureStored(run: Response): Promise<boolean> {
     const { log, store, cluster } = this.#storage;
     const { id, lastSeq, sessionId } = run;

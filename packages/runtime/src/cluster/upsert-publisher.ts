@@ -198,7 +198,10 @@ export class UpsertPublisher {
   }
 }
 
-/** The part of the envelope that depends on the fold's output. Seed 003 has no payload type for a withdrawn item. */
+/**
+ * Returns the part of the envelope that depends on the fold's output. Seed 003 has no payload type for a withdrawn
+ * item.
+ */
 function toEnvelope(output: FoldOutput) {
   switch (output.kind) {
     case 'upsert': {
@@ -231,7 +234,7 @@ function quarterOfLength(text: string): number {
   return text.length / 4;
 }
 
-/** The UUID of a name (RFC 9562, version 8). */
+/** Returns the UUID of a name (RFC 9562, version 8). */
 function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);

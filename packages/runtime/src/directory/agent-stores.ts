@@ -46,7 +46,7 @@ export class AgentStores {
     );
   }
 
-  /** The sessions in all stores. For an agent that does not answer within a second, its last list is used. */
+  /** Returns the sessions in all stores. For an agent that does not answer within a second, its last list is used. */
   async list(): Promise<FoundSession[]> {
     return (await Promise.all(this.#providers.map(async (one) => this.#soon(one)))).flat();
   }
@@ -133,7 +133,7 @@ function tagged(cliType: string, stored: readonly StoredSession[]): FoundSession
   return stored.map((session) => ({ ...session, cliType }));
 }
 
-/** Each session once, with the agent's title if it reported one, and the time of its last change. */
+/** Returns each session once, with the agent's title if it reported one, and the time of its last change. */
 function merged(
   reported: readonly FoundSession[],
   onDisk: readonly FoundSession[],

@@ -284,7 +284,7 @@ export class Directory {
     });
   }
 
-  /** The project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
+  /** Returns the project folder of any stored session whose files are on this machine. Throws `FILE_NOT_ALLOWED`. */
   async projectDir(sessionId: string): Promise<string> {
     return (await this.#withFiles(sessionId)).projectDir;
   }
@@ -307,7 +307,10 @@ export class Directory {
     return this.#options.store;
   }
 
-  /** Throws if another owner has stored the session since: this server lost the session and was not notified. */
+  /**
+   * Throws if this server no longer has the lease under which the session's record was written: another server may have
+   * stored the session in the meantime.
+   */
   #assertOwned({ sessionId, fence }: SessionRecord): void {
     const { cluster } = this.#options;
     if (!cluster || cluster.fenceOf(sessionId) === fence) return;
@@ -352,7 +355,7 @@ export class Directory {
     throw errors.SESSION_NOT_FOUND.nowhere(sessionId);
   }
 
-  /** A session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
+  /** Returns a session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
   async #storedRuns(session: Pick<FoundSession, 'cliType' | 'sessionId' | 'projectDir'>) {
     const { providers, roots, blobs } = this.#options;
     const { sessionId, cliType } = session;
@@ -423,7 +426,7 @@ export class Directory {
   }
 }
 
-/** The record of a session that an agent's own store has. */
+/** Returns the record of a session that an agent's own store has. */
 function foundRecord(found: FoundSession): Omit<NewRecord, 'fence'> {
   const { sessionId, cliType, title, createdAt, updatedAt, projectDir } = found;
   const times = { createdAt, updatedAt };

@@ -139,8 +139,8 @@ async function madeAnyway(forking: Forking): Promise<SessionRecord | undefined> 
 }
 
 /**
- * The runs up to the end of the turn, from history or the log; whether there are later runs; and whether the later runs
- * include turns of the agent.
+ * Returns the runs up to the end of the turn, from history or the log; whether there are later runs; and whether the
+ * later runs include turns of the agent.
  */
 async function readUpTo({
   original,
@@ -171,7 +171,7 @@ async function readUpTo({
     turnId === undefined ? run.hasEnded : run.turnId === turnId,
   );
   const last = runs[at];
-  // The copy includes the following rewinds of files, since the files are now in that state.
+  // The copy includes the rewinds of files that follow, because the files are now in the state after these rewinds.
   while (runs[at + 1]?.isRewind === true) at += 1;
   if (last?.hasEnded === true) {
     const copied = runs.slice(0, at + 1).filter(({ hasEnded }) => hasEnded);
@@ -187,8 +187,8 @@ async function readUpTo({
 }
 
 /**
- * The id of the last of these turns in the agent's store. A turn that the agent began by itself has a different id in
- * the agent's store, and is found there by its position after the last turn that a user began.
+ * Returns the id of the last of these turns in the agent's store. A turn that the agent began by itself has a different
+ * id in the agent's store, and is found there by its position after the last turn that a user began.
  */
 async function storedIdOf(
   runs: readonly ForkedRun[],
@@ -234,7 +234,9 @@ async function copyRuns(
   }
 }
 
-/** A run under new ids; notices about branches, which the new session does not have, are left out. */
+/**
+ * Returns a copy of a run under new ids. Leaves out notices about branches, because the new session has no branches.
+ */
 function copyOf(run: Response, sessionId: string, id: string): Response {
   const outputItems = run.outputItems.filter((item) => item.id !== noticeId(run.id));
   return { ...run, id, turnId: id, sessionId, outputItems };

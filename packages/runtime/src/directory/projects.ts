@@ -22,7 +22,7 @@ export function summarizeFound(found: FoundSession): SessionSummary {
   };
 }
 
-/** Sessions by project; the most recently used project comes first. */
+/** Returns sessions by project; the most recently used project comes first. */
 export function groupByProject(sessions: readonly SessionSummary[]): Project[] {
   const newestFirst = sessions.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
   return [...Map.groupBy(newestFirst, ({ projectId }) => projectId)].map(([projectId, own]) => {
@@ -38,7 +38,7 @@ export function groupByProject(sessions: readonly SessionSummary[]): Project[] {
   });
 }
 
-/** The folders of all projects, the most recently used first. */
+/** Returns the folders of all projects, the most recently used first. */
 export function projectFolders(records: readonly SessionRecord[]): string[] {
   const newestFirst = records.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt));
   return [...new Set(newestFirst.map(({ projectDir }) => projectDir))];

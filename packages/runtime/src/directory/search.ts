@@ -2,7 +2,7 @@ import { type SearchResult, takenBack } from '@liminal/protocol';
 import type { ResponseStore, SearchQuery, SessionRecord } from '@liminal/storage';
 import { sessionName } from '../session/index.ts';
 
-/** The store's hits, each with the summary of its session. */
+/** Returns the store's hits, each with the summary of its session. */
 export async function searchHistory(
   store: ResponseStore,
   query: SearchQuery,

@@ -57,7 +57,7 @@ async function* decodeUtf8(
   yield decode();
 }
 
-/** The same bytes; if they begin like a gzip file, the uncompressed bytes. Throws `EXPORT_UNREADABLE`. */
+/** Yields the same bytes; if they begin like a gzip file, the uncompressed bytes. Throws `EXPORT_UNREADABLE`. */
 export async function* unpacked(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const pieces = file[Symbol.asyncIterator]();
   const all = { [Symbol.asyncIterator]: () => pieces };

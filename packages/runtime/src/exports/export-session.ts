@@ -41,7 +41,7 @@ export interface ExportOptions {
   exportedAt: string;
 }
 
-/** Lines are combined into pieces of up to about so many characters. */
+/** Lines are combined into pieces of about this many characters. */
 const pieceMax = 64 * 1024;
 
 /**
@@ -116,7 +116,10 @@ class Export {
     }
   }
 
-  /** A blob that is no longer stored is left out: the file then refers to a missing blob, as the session does. */
+  /**
+   * Yields the line of a blob. A blob that is no longer stored is left out: the file then refers to a missing blob, as
+   * the session does.
+   */
   async *#blob(hash: string): AsyncGenerator<ExportLine, void> {
     if (this.#seen.has(hash)) return;
     this.#seen.add(hash);
@@ -170,7 +173,7 @@ function sessionLine(record: SessionRecord): ExportedSession {
   };
 }
 
-/** A run in its current state. If the log or the archive has all events of the run, includes the events. */
+/** Returns a run in its current state. If the log or the archive has all events of the run, includes the events. */
 async function readWholeRun(
   { log, store, eventArchive: archive }: ExportStorage,
   runId: string,

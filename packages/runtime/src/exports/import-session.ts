@@ -76,7 +76,7 @@ class Import {
   readonly #sessionId: string;
   /** Whether the session keeps the id that it has in the file. */
   readonly #reusesIds: boolean;
-  /** The ids of runs and turns here, by their ids in the file. */
+  /** The new ids of runs and turns, by their ids in the file. */
   readonly #ids = new Map<string, string>();
 
   constructor(storage: ExportStorage, sessionId: string, session: ExportedSession) {
@@ -105,7 +105,7 @@ class Import {
     return runs;
   }
 
-  /** A run under its new ids, and ended: an imported run never continues. */
+  /** Returns a run under its new ids, and ended: an imported run never continues. */
   async #withNewIds(run: Response): Promise<Response> {
     const outputItems = run.outputItems.map((item) => withinSize(item, maxItemSize));
     const id = await this.#idOf(run.id);
@@ -132,7 +132,10 @@ class Import {
     );
   }
 
-  /** A run of another session must not be overwritten. */
+  /**
+   * Returns the new id for an id in the file. If a run of another session already has the id, the new id is random, so
+   * that the other run is not overwritten.
+   */
   async #idOf(id: string): Promise<string> {
     const known = this.#ids.get(id);
     if (known !== undefined) return known;
@@ -169,7 +172,7 @@ function withEnd(run: Response): Response {
   return toResponse(events.reduce(foldResponse, state)) ?? run;
 }
 
-/** The session that was imported from the same file, if this store still has it. */
+/** Returns the session that was imported from the same file, if this store still has it. */
 async function findEarlierImport(
   store: ResponseStore,
   { exportedAt }: ExportHeader,

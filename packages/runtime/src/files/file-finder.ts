@@ -7,7 +7,7 @@ import type { Roots } from '../roots.ts';
 import type { FoundPaths, Sought } from './find-worker.ts';
 import { mayBeShown } from '../shown-files.ts';
 
-/** How long the thread keeps its lists without requests, in ms. */
+/** How long an idle thread keeps its lists in memory, in ms. */
 const idleMs = 60_000;
 /**
  * How many more paths than requested are checked, because some paths may lead outside the project or no longer exist.

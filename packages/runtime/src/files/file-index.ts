@@ -1,6 +1,7 @@
 /**
- * Finds files by a few letters of their names or paths. Own code, because fuzzysort keeps 5 kB for each path (480 MB
- * for 100,000), and uFuzzy does not find letters that are spread over several words.
+ * Finds files by a few letters of their names or paths. Liminal has its own code for this, because fuzzysort needs 5 kB
+ * of memory for each path (480 MB for 100,000 paths), and uFuzzy does not find letters that are spread over several
+ * words.
  */
 import type { Listing } from './list-files.ts';
 
@@ -18,7 +19,10 @@ export class FileIndex {
     this.isWhole = isWhole;
   }
 
-  /** The best matches, best first. An empty query returns changed files, then files and folders at the top level. */
+  /**
+   * Returns the best matches, best first. An empty query returns changed files, then files and folders at the top
+   * level.
+   */
   find(query: string, limit: number): string[] {
     const words = query
       .toLowerCase()
@@ -40,7 +44,7 @@ export class FileIndex {
     return [...new Set([...this.#changed, ...top])].slice(0, limit);
   }
 
-  /** Undefined if a word is not in the path. */
+  /** Returns how well all words match a path; undefined if a word is not in the path. */
   #score(words: readonly string[], path: string, lower: string): number | undefined {
     const nameAt = lower.lastIndexOf('/', lower.length - 2) + 1;
     let score = 0;
@@ -117,7 +121,7 @@ function scoreSpread(
   return base + Math.max(-9, Math.min(9, 2 * starts - between / 2));
 }
 
-/** Whether a word begins at this index: after a punctuation mark, or with a capital letter. */
+/** Returns whether a word begins at this index: after a punctuation mark, or with a capital letter. */
 function isStart(path: string, at: number): boolean {
   if (at === 0) return true;
   const here = path.charAt(at);

@@ -9,8 +9,8 @@ import { copyIndex, findIndex, gitParts } from '../git/index.ts';
 import type { Bounds, Scan } from './bounds.ts';
 
 /**
- * The files that git tracks or would track, without deleted files. Undefined if git cannot list the files: because git
- * is missing, or because the folder is not in a work tree, belongs to another user, or is ignored.
+ * Returns the files that git tracks or would track, without deleted files. Undefined if git cannot list the files:
+ * because git is missing, or because the folder is not in a work tree, belongs to another user, or is ignored.
  */
 export async function gitFiles(
   folder: string,

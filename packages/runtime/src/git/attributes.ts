@@ -6,7 +6,7 @@ import { gitOutput, gitParts } from './run-git.ts';
 type StoresLineFeeds = (hasReturns: boolean) => boolean;
 
 export interface Storing {
-  /** Whether git stores the file through a program that the repository names. */
+  /** Whether git stores the file through a program that the repository's settings name. */
   isFiltered: boolean;
   storesLineFeeds: StoresLineFeeds;
 }

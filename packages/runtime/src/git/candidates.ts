@@ -157,7 +157,7 @@ async function recentFiles(asked: RecentFiles): Promise<Candidate[]> {
   return recent;
 }
 
-/** A path in git's form; replacement characters stand for bytes that are not UTF-8. */
+/** Returns a path in git's form; replacement characters stand for bytes that are not UTF-8. */
 function named(name: Buffer): Pick<Candidate, 'path' | 'isOddName'> {
   const path = name.toString();
   return { path, isOddName: !Buffer.from(path).equals(name) };

@@ -195,7 +195,7 @@ async function withCommitted(
   });
 }
 
-/** The ids of the blobs that are read for a file. */
+/** Returns the ids of the blobs that are read for a file. */
 function blobsOf({ candidate: { old }, mode, id, content, unshown }: WorkTreeChange): string[] {
   if (unshown !== undefined) return [];
   const isStagedOnly = mode !== undefined && content === undefined;

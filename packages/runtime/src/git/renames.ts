@@ -40,7 +40,7 @@ export function findRenames<D extends RenameSide, N extends RenameSide>(
   return renames;
 }
 
-/** All empty files are equal, which does not prove a rename. */
+/** All empty files are equal, so equality of empty files does not prove a rename. */
 const hasContent = ({ content }: RenameSide): boolean =>
   content === undefined || content.length > 0;
 

@@ -1,7 +1,7 @@
 /**
  * Runs git's reading commands in a folder. A repository may come from a stranger, and its configuration can name
- * programs that git runs: none of them is run here, nothing is written, and nothing is fetched. Commands that compare
- * the content of a work tree run filters with any options: see `copyIndex`.
+ * programs that git runs. With this function, git runs none of these programs, writes nothing, and fetches nothing.
+ * Commands that compare the content of a work tree run filters with any options: see `copyIndex`.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants, createWriteStream } from 'node:fs';
@@ -177,8 +177,8 @@ export async function copyIndex(path: string, to: string, signal: AbortSignal): 
 const safe = ['--no-pager', '-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
 
 /**
- * The variables by which git finds its programs and the user's settings, and variables that keep git from writing and
- * fetching.
+ * Returns the variables by which git finds its programs and the user's settings, and variables that keep git from
+ * writing and fetching.
  */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
@@ -189,7 +189,7 @@ function environment(): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // A partial clone would fetch missing objects with a program that the repository names.
+    // In a partial clone, git would fetch missing objects with a program that the repository's settings name.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
   };

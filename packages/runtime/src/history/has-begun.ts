@@ -5,8 +5,8 @@ import type { Storage } from './read-run.ts';
 import { sessionOfTurn } from './recovery.ts';
 
 /**
- * Whether the log or history has the turn, so that its message need not be sent again. Throws `TURN_ID_TAKEN` if the
- * turn belongs to another session.
+ * Returns whether the log or history has the turn, so that its message need not be sent again. Throws `TURN_ID_TAKEN`
+ * if the turn belongs to another session.
  */
 export async function hasBegun(
   storage: Storage,
@@ -22,7 +22,7 @@ export async function hasBegun(
 /** How far back in history a repeated steered message is searched: in items, and in bytes of JSON. */
 const searchBounds = { limit: 1_000, size: 1_000_000 };
 
-/** The turn into which a message was steered, from history. */
+/** Returns the turn into which a message was steered, from history. */
 export async function findSteeredTurn(
   store: ResponseStore,
   sessionId: string,

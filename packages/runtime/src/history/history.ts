@@ -29,7 +29,10 @@ const pageMax = 200;
 const pageBytes = 8 * 1024 * 1024;
 /** The most items of a tail for a subscriber that missed turns; a call and its result are two items. */
 const tailItemsMax = 2 * pageMax;
-/** How many subscribers of one session load at the same time: each load keeps a page in memory. */
+/**
+ * How many subscribers of one session load at the same time. The number is limited because each load has a page in
+ * memory.
+ */
 const loadsAtOnce = 4;
 /** A subscriber that has missed more turns than this gets a snapshot. */
 const tailTurnsMax = 50;
@@ -96,7 +99,7 @@ export class HistoryReader {
     this.#options = options;
   }
 
-  /** The newest page, or the page before a place. */
+  /** Returns the newest page, or the page before a position. */
   async page({ before, limit = pageMax }: PageOptions = {}): Promise<HistoryPage> {
     const wanted = Math.max(1, Math.min(limit, pageMax));
     const place = before === undefined ? undefined : decodeCursor(before);
@@ -139,7 +142,7 @@ export class HistoryReader {
     const open = this.#live.openRuns;
     const { before, ...fitting } = newestPage(all, open, roomFor(wanted));
     if (before !== undefined) return withMore(this.#render(fitting), before);
-    // A run in memory is complete, so the places in `earlier` are not needed for it.
+    // A run in memory is complete, so the positions in `earlier` are not needed for it.
     const isWhole = open.some(({ id }) => id === all[0]?.id);
     const shownEarlier = !isWhole && earlier !== undefined && { earlier };
     return this.#render({ runs: all, ...(page && { page }), ...shownEarlier });
@@ -291,7 +294,7 @@ export class HistoryReader {
     return [...runs.map((run) => open.get(run.id) ?? run), ...unknown];
   }
 
-  /** The stored runs from the cursor's run on; none if the cursor's run is unknown or too far back. */
+  /** Returns the stored runs from the cursor's run on; none if the cursor's run is unknown or too far back. */
   async #readFrom(runId: string): Promise<StoredRuns> {
     const { store, sessionId } = this.#options;
     const wanted = { limit: tailItemsMax, size: pageBytes };

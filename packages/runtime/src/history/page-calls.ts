@@ -14,7 +14,7 @@ import {
   viewsOf,
 } from '@liminal/protocol';
 
-/** An item and its place in its run. */
+/** An item and its position in its run. */
 export interface PlacedItem {
   index: number;
   item: OutputItem;
@@ -122,7 +122,7 @@ export function pageOfRun(
   };
 }
 
-/** The ids of the calls that an item belongs to. */
+/** Returns the ids of the calls that an item belongs to. */
 function callsOf(item: OutputItem): string[] {
   const asks = item.type === 'approval' ? item.callId : undefined;
   return [item.parentCallId, asks].filter((callId) => callId !== undefined);

@@ -42,7 +42,7 @@ export async function archiveEvents(
   if (enabledArchive) await enabledArchive.store(runId, await log.read(runId));
 }
 
-/** Whether history has a run up to its end. */
+/** Returns whether history has a run up to its end. */
 export async function hasEndInHistory({ store }: Storage, runId: string): Promise<boolean> {
   const stored = await store.getResponse(runId);
   return stored !== undefined && stored.status !== 'in_progress';

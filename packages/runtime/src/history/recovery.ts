@@ -91,9 +91,9 @@ export async function recoverSession(
 }
 
 /**
- * The newest runs that history shows as running. Call this function before reading the log. Then a run that the next
- * owner begins in between is neither in this result nor in the log's; and a run that is in this result but not in the
- * log has been lost by the log.
+ * Returns the newest runs that history shows as running. Call this function before reading the log. Then a run that the
+ * next owner begins in between is neither in this result nor in the log's; and a run that is in this result but not in
+ * the log has been lost by the log.
  */
 async function shownAsOpen({ store }: Storage, sessionId: string): Promise<string[]> {
   const { heads } = await store.readItems(sessionId, { limit: 1 });
@@ -153,7 +153,7 @@ async function repairSession(
   return repaired;
 }
 
-/** The session's usage counts, updated with reports of its last runs that the record may lack. */
+/** Returns the session's usage counts, updated with reports of its last runs that the record may lack. */
 async function usageAfter(
   storage: Storage,
   record: SessionRecord,
@@ -167,7 +167,7 @@ async function usageAfter(
   return usage;
 }
 
-/** Whether a run was waiting for a user when it was cut off, and no user had stopped the run. */
+/** Returns whether a run was waiting for a user when it was cut off, and no user had stopped the run. */
 async function wasWaitingForUser(
   storage: Storage,
   { runId, sessionId }: LoggedRun,
@@ -196,7 +196,7 @@ async function leftoverMessages({ log }: Storage, runId: string): Promise<Queued
   });
 }
 
-/** The queued messages that have not reached their agent. */
+/** Returns the queued messages that have not reached their agent. */
 async function undelivered(
   queue: readonly QueuedMessage[],
   storage: Storage,
@@ -213,7 +213,7 @@ async function undelivered(
     .map((entry) => ({ ...entry, state: 'queued' }));
 }
 
-/** Whether a user stopped a run: the session's record may show the stop before the log has it. */
+/** Returns whether a user stopped a run: the session's record may show the stop before the log has it. */
 async function wasStopped(
   { log, store }: Storage,
   { runId, sessionId }: Pick<LoggedRun, 'runId' | 'sessionId'>,
@@ -251,9 +251,9 @@ async function endRun(
 }
 
 /**
- * Ends a run whose writer cannot continue. If the log has all events that it had accepted, the session's owner ends the
- * run there. If the log has lost events, only the writer knows the complete run, so the writer ends it in history, even
- * if it is no longer the owner.
+ * Ends a run whose writer cannot continue. If the log still has all events that it had accepted, the session's owner
+ * ends the run in the log. If the log has lost events, only the writer has the complete run. The writer then ends the
+ * run in history, even if the writer's server is no longer the owner.
  */
 export async function endLostRun(
   storage: Storage,

@@ -59,7 +59,7 @@ interface Pair {
  * the first.
  */
 function align(stored: readonly TurnSignature[], known: readonly TurnSignature[]): Pair[] {
-  // The number of matches of the best pairing up to each place.
+  // The number of matches of the best pairing up to each pair of positions.
   const worth = [Array.from({ length: known.length + 1 }, () => 0)];
   for (const [row, one] of stored.entries()) {
     const above = worth[row] ?? [];

@@ -15,7 +15,9 @@ type ApprovalsContext = Pick<
 /** The agent and the conversation that the requests come from. */
 interface ApprovalSource {
   answerApproval(approvalId: string, answer: ApprovalAnswer): Promise<void>;
-  /** Whether the conversation contains the request: an earlier owner of the session may have shown the request. */
+  /**
+   * Returns whether the conversation contains the request: an earlier owner of the session may have shown the request.
+   */
   wasAsked(approvalId: string): Promise<boolean>;
 }
 

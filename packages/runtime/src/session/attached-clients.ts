@@ -57,8 +57,8 @@ export class AttachedClients {
   }
 
   /**
-   * The terminals of a session's clients, for its agent: only the client that began the turn runs programs, because
-   * other users do not expect programs on their machines.
+   * Returns the terminals of a session's clients, for its agent: only the client that began the turn runs programs,
+   * because other users do not expect programs on their machines.
    */
   terminals(sessionId: string, turnId: () => string | undefined): ClientTerminals {
     return {

@@ -4,7 +4,7 @@ import { headOf, type OutputItem, type Response } from '@liminal/protocol';
 import type { ResponseHead } from '@liminal/storage';
 import { importTurns } from '../history/index.ts';
 
-/** The notice for a turn that does not continue from the whole conversation before it. */
+/** Returns the notice for a turn that does not continue from the whole conversation before it. */
 export function forkNotice(
   turn: StoredTurn,
   before: readonly StoredTurn[],
@@ -61,8 +61,8 @@ export function importConversation(sessionId: string, stored: readonly StoredTur
 }
 
 /**
- * The turn of the conversation after which a branch begins; undefined if the branch begins at the conversation's
- * start.
+ * Returns the turn of the conversation after which a branch begins; undefined if the branch begins at the
+ * conversation's start.
  */
 function forkOf(turn: StoredTurn, stored: readonly StoredTurn[]): string | undefined {
   const turns = new Map(stored.map((one) => [one.turnId, one]));
@@ -84,8 +84,8 @@ function takenBack(turns: readonly StoredTurn[]): string {
 const mostNamed = 5;
 
 /**
- * The notice at the end of a fork that lacks later turns. The original and the fork share the project folder, so the
- * folder's files include the changes of the later turns.
+ * Returns the notice at the end of a fork that lacks later turns. The original and the fork share the project folder,
+ * so the folder's files include the changes of the later turns.
  */
 export function newerFilesNotice(title: string): string {
   return `The fork begins here. The files in the project folder include changes by later turns of “${quoted(title)}”, which the agent does not know: tell it what it needs.`;
@@ -102,7 +102,7 @@ export function withNotice(response: Response, notice: string | undefined): Resp
   return { ...response, outputItems: [item, ...response.outputItems] };
 }
 
-/** A fork's last run, with the notice at its end. */
+/** Returns a fork's last run, with the notice at its end. */
 export function withFinalNotice(response: Response, notice: string | undefined): Response {
   if (notice === undefined) return response;
   const item = noticeItem(`${response.id}:files`, notice, response.updatedAt);

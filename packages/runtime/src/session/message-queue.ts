@@ -274,7 +274,10 @@ export class MessageQueue {
     this.#cameBack.add(messageId);
   }
 
-  /** An agent that has ended will not begin turns for steered messages: queues these messages again. */
+  /**
+   * Queues steered messages again that were to get a turn of their own, because an agent that has ended begins no
+   * turns.
+   */
   onAgentExit(): void {
     for (const turnId of this.#leftOver) {
       this.#record.tryUpdate({ queue: withState(this.#record.value.queue, turnId, 'queued') });

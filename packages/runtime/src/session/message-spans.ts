@@ -94,7 +94,7 @@ export class MessageSpans {
   }
 }
 
-/** The spans between a message and its turn. The agent may have begun to start before the message was sent. */
+/** Returns the spans between a message and its turn. The agent may have begun to start before the message was sent. */
 function intervalsIn(
   outer: Interval,
   handedOverAt: number | undefined,

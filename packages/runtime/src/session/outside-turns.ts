@@ -125,7 +125,7 @@ export class OutsideTurns {
     const { record } = this.#context;
     const agent = this.#agent;
     const known = record.value.storedMark;
-    // Before Liminal's first turn no mark is known, and asking for the mark takes time.
+    // Before Liminal's first turn there is no known `storedMark`, and asking for the mark takes time.
     if (!agent.isAlive || known === undefined) return nothing;
     const mark = await this.#readMark();
     if (mark === undefined || mark === known) return nothing;
@@ -151,7 +151,7 @@ export class OutsideTurns {
     return found;
   }
 
-  /** Whether the change that this mark dates was made by Liminal itself. */
+  /** Returns whether the change that this mark dates was made by Liminal itself. */
   #isOurs(mark: string): boolean {
     return Date.parse(mark) <= this.#changedAt + this.#ownMs;
   }
@@ -271,7 +271,7 @@ export class OutsideTurns {
     return [withNotice(run, continuationNotice(storedPrompt(position) ?? ''))];
   }
 
-  /** The newest turn that the agent knows, according to the notices in the conversation. */
+  /** Returns the newest turn that the agent knows, according to the notices in the conversation. */
   async #reportedPosition(
     turns: ReadonlyMap<string, StoredTurn>,
     known: readonly ResponseHead[],
@@ -290,7 +290,7 @@ export class OutsideTurns {
     return undefined;
   }
 
-  /** The notice that a run in history already has; the new version of the run keeps the notice. */
+  /** Returns the notice that a run in history already has; the new version of the run keeps the notice. */
   async #noticeOf(runId: string): Promise<string | undefined> {
     const [first] = (await this.#context.store.getResponse(runId))?.outputItems ?? [];
     return first?.type === 'message' && first.id === noticeId(runId) ? first.content : undefined;
@@ -324,9 +324,9 @@ export class OutsideTurns {
 }
 
 /**
- * The stored turns that were made outside Liminal and that history lacks, or has only in part. A turn that Liminal
- * began has the id of its message in the store. A turn that the agent began by itself has another id in the store than
- * in history; such a turn counts as made outside if the turn before it was made outside.
+ * Returns the stored turns that were made outside Liminal and that history lacks, or has only in part. A turn that
+ * Liminal began has the id of its message in the store. A turn that the agent began by itself has another id in the
+ * store than in history; such a turn counts as made outside if the turn before it was made outside.
  */
 export function outsideTurns(
   stored: readonly StoredTurn[],

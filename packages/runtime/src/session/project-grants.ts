@@ -1,7 +1,7 @@
 import type { ProjectGrants } from '@liminal/agents';
 import type { ResponseStore } from '@liminal/storage';
 
-/** The permissions that users have granted in a project, for the agents of the project's sessions. */
+/** Returns the permissions that users have granted in a project, for the agents of the project's sessions. */
 export function projectGrants(
   { store, now }: { store: ResponseStore; now: () => number },
   projectId: string,

@@ -17,8 +17,8 @@ export type QueuedMessages = readonly QueuedMessage[];
 const maxText = 1024 * 1024;
 
 /**
- * Throws `QUEUE_FULL` if several messages are too long together. A single message is not checked here: its length is
- * checked when it is received.
+ * Throws `QUEUE_FULL` if several messages together are too long. The length of a single message is not checked in this
+ * function, because it is checked when the message is received.
  */
 export function assertFits(queue: QueuedMessages): void {
   const size = queue.reduce((sum, { message }) => sum + message.length, 0);

@@ -32,7 +32,7 @@ export function rewindNotice(
   return messageEvents(`${turnId}:rewind`, text, serverReasons.rewind, rewoundTo);
 }
 
-/** The end of an agent's turn that `liminal notify` has reported as complete. */
+/** Returns the end of an agent's turn that `liminal notify` has reported as complete. */
 export function notifiedEnd(turnId: string): EventPayload[] {
   const content =
     'This turn was ended from outside, as complete (liminal notify). Its messages so far are kept; the agent is started again for the next message.';

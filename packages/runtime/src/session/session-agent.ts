@@ -40,7 +40,7 @@ import type { SessionContext } from './session-context.ts';
 /** How long an agent may be silent after a stop, in ms, if it has received a message whose turn has not begun. */
 const stopLimitMs = 30_000;
 
-/** How many earlier ids of the agent's a session's record keeps. */
+/** The most earlier ids of the agent's session that a session's record contains. */
 const maxFormerIds = 100;
 
 /**
@@ -67,7 +67,10 @@ interface SessionAgentOptions {
   onTurnsReported: (turns: Promise<StoredTurn[]>) => Promise<void>;
 }
 
-/** A session's agent, which is started when needed; when the agent ends, all processes that it started are ended. */
+/**
+ * A session's agent. The agent is started when it is needed. When the agent ends, all processes that it started are
+ * ended.
+ */
 export class SessionAgent {
   readonly #context: SessionContext;
   readonly #projectTrust: ProjectTrust;
@@ -553,8 +556,8 @@ export class SessionAgent {
   }
 
   /**
-   * The changes to the record when the agent uses a new id for the session. The earlier ids are kept, because the
-   * agent's store still lists them: session lists leave them out.
+   * Returns the changes to the record when the agent uses a new id for the session. The earlier ids are kept, because
+   * the agent's store still lists them: session lists leave them out.
    */
   #renamedIds(
     agentSessionId: string,
@@ -578,8 +581,8 @@ export class SessionAgent {
   }
 
   /**
-   * The session's settings with the values that the agent changed: for example, accepting a plan ends the planning
-   * mode.
+   * Returns the session's settings with the values that the agent changed: for example, accepting a plan ends the
+   * planning mode.
    */
   #changedConfig(options: readonly ConfigOption[]): Record<string, string> | undefined {
     const { config } = this.#context.record.value;

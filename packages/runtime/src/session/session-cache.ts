@@ -69,7 +69,7 @@ export class SessionCache {
     if (this.#isUnused(session)) this.#options.forget(session);
   }
 
-  /** Whether a session is closed, idle and without users. */
+  /** Returns whether a session is closed, idle and without users. */
   #isUnused({ sessionId, record, isInUse }: Session): boolean {
     const isClosed = !record.active && record.queue.length === 0;
     return isClosed && !isInUse && !this.#users.has(sessionId);

@@ -42,7 +42,7 @@ export interface Cluster extends RunEndNotifier {
    * store cannot answer now.
    */
   holds(sessionId: string): Promise<boolean>;
-  /** The summaries of those given sessions that other servers own. */
+  /** Returns the summaries of those given sessions that other servers own. */
   summaries(sessionIds: readonly string[]): Promise<Map<string, SessionSummary>>;
 }
 

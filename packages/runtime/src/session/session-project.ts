@@ -85,8 +85,8 @@ export class SessionProject implements ProjectTrust {
   }
 
   /**
-   * Whether a message may be sent to the agent. Resolves with false if users must be asked first; the turn that asks
-   * them has then begun. Ends an agent that runs with other settings than the decided settings.
+   * Returns whether a message may be sent to the agent. Resolves with false if users must be asked first; the turn that
+   * asks them has then begun. Ends an agent that runs with other settings than the decided settings.
    */
   async isDecided(agent: Pick<SessionAgent, 'isAlive' | 'stop' | 'started'>): Promise<boolean> {
     const { driver } = this.#context;
@@ -219,8 +219,8 @@ interface QuestionSubject {
 }
 
 /**
- * The question, as the items of its turn: a call whose arguments are the complete settings files, and a permission
- * request for this call.
+ * Returns the question, as the items of its turn: a call whose arguments are the complete settings files, and a
+ * permission request for this call.
  */
 function questionItems(
   turnId: string,

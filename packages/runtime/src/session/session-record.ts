@@ -121,7 +121,7 @@ export function summarize(record: SessionRecord): SessionSummary {
   };
 }
 
-/** A session's name for users. A session without a message has no title yet. */
+/** Returns a session's name for users. A session without a message has no title yet. */
 export function sessionName({
   title,
   projectDir,

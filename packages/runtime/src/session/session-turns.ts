@@ -312,7 +312,7 @@ export class SessionTurns {
     this.#subscribers.historyGrew([], false);
   }
 
-  /** Whether this server still owns the session. */
+  /** Returns whether this server still owns the session. */
   async #owns(): Promise<boolean> {
     const { cluster, sessionId } = this.#context;
     return cluster === undefined || cluster.owns(sessionId);

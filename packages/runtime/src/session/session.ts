@@ -580,8 +580,8 @@ export class Session implements SessionCommands {
   }
 
   /**
-   * Whether the newest page of the conversation has a permission request: clients may have received the request from an
-   * earlier owner of the session.
+   * Returns whether the newest page of the conversation has a permission request: clients may have received the request
+   * from an earlier owner of the session.
    */
   async #wasAsked(approvalId: string): Promise<boolean> {
     const { entries } = await this.history.page();
@@ -696,7 +696,7 @@ export class Session implements SessionCommands {
     }
   }
 
-  /** Whether a message has begun a turn of its own, or is queued for one. */
+  /** Returns whether a message has begun a turn of its own, or is queued for one. */
   #hasOwnTurn(messageId: string): boolean {
     const { queue } = this.record;
     return (
@@ -725,7 +725,7 @@ export class Session implements SessionCommands {
     return { message, ...(storedBlocks.length > 0 && { blocks: storedBlocks }), ...trace };
   }
 
-  /** The blocks of a message, with their bytes stored for this session. */
+  /** Returns the blocks of a message, with their bytes stored for this session. */
   async #storeBlocks(blocks: readonly ContentBlock[]): Promise<ContentBlock[]> {
     if (blocks.length === 0) return [];
     const { blobs } = this.#context;

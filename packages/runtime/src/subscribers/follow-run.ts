@@ -3,7 +3,7 @@ import { errors } from '../errors.ts';
 import type { FollowRunOptions, RunFeed } from '../api.ts';
 import { readRun, type Storage } from '../history/index.ts';
 
-/** A run from history, or the run so far. Throws `RUN_NOT_FOUND`. */
+/** Returns a run from history; if the run is not in history yet, returns the run so far. Throws `RUN_NOT_FOUND`. */
 export async function loadRun(storage: Storage, runId: string): Promise<Response> {
   const response = toResponse(await readRun(storage, runId));
   if (!response) throw errors.RUN_NOT_FOUND.unknown(runId);
@@ -30,7 +30,7 @@ export async function followRun(
     return known !== undefined && known.seq <= options.after + 1;
   };
   const response = (await isInLog()) ? undefined : toResponse(await readRun(storage, runId));
-  // Look again, because the run may have begun since the log was read.
+  // Look again, because the run may have begun after the log was read.
   const mayStillBegin = response === undefined ? options.waits === true : false;
   if (mayStillBegin || (await isInLog())) {
     return { kind: 'events', events: untilGap(first, iterator, options.after) };

@@ -82,7 +82,7 @@ export class LocalSubscribers implements SessionSubscribers {
     for (const run of this.#runs.values()) run.hasPlainSubscribers = this.#hasPlain;
   }
 
-  /** The position of a run that was applied on this server and whose final state the store may lack. */
+  /** Returns the position of a run that was applied on this server and whose final state the store may lack. */
   progress(runId: string): { lastSeq: number; hasEnded: boolean } | undefined {
     return this.#runs.get(runId);
   }
@@ -116,8 +116,8 @@ export class LocalSubscribers implements SessionSubscribers {
   }
 
   /**
-   * Combines changes within a short time into one message, which contains all settings and commands of the agent:
-   * sending it to every subscriber after each change would delay the text of a turn that is just beginning.
+   * Combines changes within a short time into one message. The message contains all settings and commands of the agent:
+   * if it were sent to every subscriber after each change, it would delay the text of a turn that is just beginning.
    */
   infoChanged(): void {
     if (this.#infoQueued || this.#subscribers.size === 0) return;

@@ -55,7 +55,7 @@ export class Subscriber {
     return this.#state === 'full' || this.#state === 'behind';
   }
 
-  /** Whether the newest message that this subscriber received belongs to this run. */
+  /** Returns whether the newest message that this subscriber received belongs to this run. */
   hasReceivedFrom(runId: string): boolean {
     return this.#cursor !== undefined && decodeCursor(this.#cursor)?.runId === runId;
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Tracing } from './tracing.ts';
 
-/** Random bytes in hexadecimal, which are not all zero: 16 for a trace, 8 for a span. */
+/** Returns random bytes in hexadecimal that are not all zero: 16 bytes for a trace, 8 bytes for a span. */
 export function newId(bytes: 8 | 16): string {
   const id = randomBytes(bytes);
   return id.some((byte) => byte > 0) ? id.toString('hex') : newId(bytes);

@@ -16,7 +16,9 @@ export class OpenRuns<T> {
     this.#runs = new LruMap(max, letGo);
   }
 
-  /** The run's entry, created by `make` if there is none; nothing is stored if `make` returns undefined. */
+  /**
+   * Returns the run's entry. If there is no entry, `make` creates it; if `make` returns undefined, nothing is stored.
+   */
   get(runId: string, make: () => T | undefined): T | undefined {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;

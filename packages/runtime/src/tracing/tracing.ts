@@ -5,8 +5,8 @@ export interface Tracing {
   /** Whether spans include prompts, answers, and the inputs and outputs of tools. */
   readonly captureContent: boolean;
   /**
-   * Whether a trace that begins on this server is sampled. If a trace began elsewhere, the sender of the trace has
-   * decided this.
+   * Returns whether a trace that begins on this server is sampled. If a trace began elsewhere, the sender of the trace
+   * has decided this.
    */
   samples(traceId: string): boolean;
   /** Adds finished spans. Neither blocks nor throws: a slow or broken collector must not delay or end a turn. */

@@ -273,7 +273,9 @@ export class RunWriter extends EventEmitter<RunWriterEvents> {
     this.#appending = false;
   }
 
-  /** Whether there are events to append; first numbers the deltas that waited for the running append. */
+  /**
+   * Returns whether there are events to append. First gives numbers to the deltas that waited for the running append.
+   */
   #hasMore(): boolean {
     if (this.#isDue) {
       this.#isDue = false;

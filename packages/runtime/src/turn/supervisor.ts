@@ -9,7 +9,7 @@ const wentWrong =
 
 /**
  * Keeps an error inside the session in which it happened. Work that no caller awaits (timers, agent drafts, logged
- * events) runs through here: its errors are reported, and never reach the process.
+ * events) runs through this class: the errors of such work are reported, and never end the process.
  */
 export class Supervisor {
   readonly #onFault: OnFault;

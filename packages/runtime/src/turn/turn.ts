@@ -296,7 +296,7 @@ export class Turn extends EventEmitter<TurnEventMap> {
     this.#writer.add(this.#withServerEndError(draft));
   }
 
-  /** The steered messages that would be closed as unread by this payload. */
+  /** Returns the steered messages that would be closed as unread by this payload. */
   #unreadAt(payload: EventDraft['payload']): SteeredMessage[] {
     if (payload.type === 'item_done') {
       const { finalItem: item } = payload;

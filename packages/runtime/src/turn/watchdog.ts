@@ -33,7 +33,7 @@ export class Watchdog {
     this.#timers.clear();
   }
 
-  /** Calls `onSilence` each time there has been silence for `silenceMs`. */
+  /** Calls `onSilence` whenever the run has been silent for `silenceMs`. */
   #watch(silenceMs: number, onSilence: () => void): void {
     if (silenceMs === 0) return;
     let last = this.#lastActivityAt;

@@ -87,7 +87,10 @@ export function bytesOf(rows: readonly ItemPartRow[]): number {
   );
 }
 
-/** Splits a text into parts that fit a document, never inside a surrogate pair, which Convex would refuse. */
+/**
+ * Splits a text into parts that fit into a document. Never splits inside a surrogate pair, because Convex would refuse
+ * half of a pair.
+ */
 export function splitText(text: string): string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {

@@ -88,7 +88,10 @@ export async function readCalls(
 
 type PagedRun = FunctionReturnType<typeof api.history.page>['runs'][number];
 
-/** The runs that a page may need, newest first, and one more run, which shows whether there are older runs. */
+/**
+ * Returns the runs that a page may need, newest first, and one further run. The further run shows whether there are
+ * older runs.
+ */
 async function runsBefore(
   deployment: Deployment,
   sessionId: string,
@@ -110,7 +113,7 @@ async function runsBefore(
   }
 }
 
-/** The ranges of the newest items of these runs, newest first. */
+/** Returns the ranges of the newest items of these runs, newest first. */
 function newestRanges(runs: readonly PagedRun[], limit: number): ItemRange[] {
   let room = limit;
   return runs.flatMap(({ items }) => {

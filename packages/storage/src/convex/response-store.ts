@@ -69,7 +69,7 @@ export class ConvexResponseStore implements ResponseStore {
     return record.length === 0 ? undefined : recordOf(record, sessionId);
   }
 
-  /** The parts of a session's record; empty if the session is not stored. */
+  /** Returns the parts of a session's record; empty if the session is not stored. */
   async #partsOf(sessionId: string): Promise<string[]> {
     return this.#deployment.read(async () =>
       this.#deployment.query(api.sessions.get, { sessionId: textKey(sessionId) }),

@@ -94,7 +94,9 @@ export class ResponseSaver {
     for (const [at, each] of packed.entries()) this.#remember(each, runs[at]?.revision ?? '');
   }
 
-  /** The items that have changed since this server last saved the run, and the cost of deleting their old rows. */
+  /**
+   * Returns the items that have changed since this server last saved the run, and the cost of deleting their old rows.
+   */
   #changed({ message, items }: Packed): Changes | undefined {
     const known = this.#remembered.get(message.runId);
     if (!known || known.items.length > items.length + limits.rows) return undefined;
@@ -136,8 +138,8 @@ function pack(response: Response): Packed {
 }
 
 /**
- * Whether the new rows and the rows that they replace fit into the remaining room of the mutation. If they fit, reduces
- * the room.
+ * Returns whether the new rows and the rows that they replace fit into the remaining room of the mutation. If they fit,
+ * reduces the room.
  */
 function take(
   room: { bytes: number; rows: number },

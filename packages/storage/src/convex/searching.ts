@@ -45,7 +45,7 @@ export async function search(
 
 type ItemPlace = FunctionReturnType<typeof api.search.items>[number];
 
-/** Yields the places whose items match the query; holds one item at a time in memory. */
+/** Yields the positions of the items that match the query; has only one item at a time in memory. */
 async function* hitsAmong(
   deployment: Deployment,
   places: readonly ItemPlace[],

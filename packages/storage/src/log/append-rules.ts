@@ -34,7 +34,7 @@ export function advanceRun(
   return { constants, lastSeq, ended, settled: false };
 }
 
-/** Whether there are any events; also narrows the type. */
+/** Returns whether there are any events; also narrows the type. */
 export function isNotEmpty(
   events: readonly StreamEvent[],
 ): events is readonly [StreamEvent, ...StreamEvent[]] {

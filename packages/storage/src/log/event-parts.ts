@@ -25,7 +25,10 @@ const PartContent = z.object({
   rows: z.array(z.tuple([z.number(), z.string(), z.string(), z.string()])),
 });
 
-/** The parts of a run's events. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be written as JSON. */
+/**
+ * Returns the parts of a run's events. Throws StorageError `STORE_WRITE_FAILED` for values that cannot be written as
+ * JSON.
+ */
 export function encodeEventParts(runId: string, events: readonly StreamEvent[]): EventPart[] {
   const [first] = events;
   if (!first) return [];

@@ -25,7 +25,7 @@ function encodeEvent(event: StreamEvent): EventRow {
   return { seq: event.seq, timestamp: event.timestamp, type, payload: JSON.stringify(payload) };
 }
 
-/** The rows of an append. Throws StorageError `LOG_WRITE_FAILED` for a value that cannot be written as JSON. */
+/** Returns the rows of an append. Throws StorageError `LOG_WRITE_FAILED` for a value that cannot be written as JSON. */
 export function encodeEvents(runId: string, events: readonly StreamEvent[]): EventRow[] {
   try {
     return events.map(encodeEvent);

@@ -8,7 +8,7 @@ type FollowState = 'unknown' | 'open' | 'closed';
 /** The driver's functions that following a run needs. The functions return promises if the driver must ask a server. */
 export interface FollowSource {
   /**
-   * A limited page of a run's events after a `seq`; a settled run also has a page while its events exist. Once
+   * Returns a limited page of a run's events after a `seq`; a settled run also has a page while its events exist. Once
    * `isWanted` returns false, the result is not used.
    */
   page(

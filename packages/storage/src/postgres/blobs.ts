@@ -32,7 +32,7 @@ export async function putBlob(
   return idOfTextKey(stored);
 }
 
-/** The database's clock, ms since the epoch. */
+/** Returns the database's clock, ms since the epoch. */
 export async function timeOf(db: Transaction<Tables>): Promise<number> {
   const now = sql<string>`floor(extract(epoch from clock_timestamp()) * 1000)`.as('now');
   const { now: time } = await db.selectNoFrom(now).executeTakeFirstOrThrow();
@@ -80,7 +80,7 @@ async function insertBlob(db: Transaction<Tables>, row: Tables['blobs']): Promis
   return inserted.mime_type;
 }
 
-/** The media type, and the bytes in parts; undefined if the blob is not stored. */
+/** Returns the media type, and the bytes in parts; undefined if the blob is not stored. */
 export async function readBlob(
   db: Transaction<Tables>,
   hash: string,
@@ -146,7 +146,10 @@ export async function releaseBlobs(db: Transaction<Tables>, sessionId: string): 
   await unheld(db, hashes).where('waiting_since', 'is', null).execute();
 }
 
-/** Deletes uploads from before a time (ms since the epoch) that no session holds. Returns their number. */
+/**
+ * Deletes uploads that are older than a time (ms since the epoch) and that no session holds. Returns the number of
+ * deleted uploads.
+ */
 export async function sweepBlobs(db: Transaction<Tables>, before: number): Promise<number> {
   const old = await db
     .selectFrom('blobs')

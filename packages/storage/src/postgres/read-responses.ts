@@ -129,7 +129,7 @@ function itemsBefore(db: Transaction<Tables>, sessionId: string, place: ItemPlac
     );
 }
 
-/** The number of items on the page: as many as `limit` and `size` allow. */
+/** Returns the number of items on the page: as many as `limit` and `size` allow. */
 async function countOf(
   db: Transaction<Tables>,
   sessionId: string,
@@ -149,7 +149,7 @@ async function countOf(
   );
 }
 
-/** The items of the page, newest first. */
+/** Returns the items of the page, newest first. */
 async function newestItems(
   db: Transaction<Tables>,
   sessionId: string,

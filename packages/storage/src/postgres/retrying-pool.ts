@@ -77,7 +77,7 @@ function isTooMany(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === tooManyConnections;
 }
 
-/** Whether an error was caused by `query_timeout`; such an error has no code. */
+/** Returns whether an error was caused by `query_timeout`; such an error has no code. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

@@ -9,7 +9,7 @@ import { fittingBatches } from '../store/item-page.ts';
 import { type Key, rowReader, type Tables } from './tables.ts';
 import { textKey } from '../store/text-key.ts';
 
-/** The most items, and bytes of items, per read; and the most items that one search examines. */
+/** The most items, and the most bytes of items, that one read returns; and the most items that one search examines. */
 const batchLimits = { count: 100, size: 8 * 1_048_576 };
 const candidatesMax = 20_000;
 
@@ -56,7 +56,7 @@ interface SizedItemKey extends ItemKey {
   size: number;
 }
 
-/** The positions of items that contain the words, newest first. */
+/** Returns the positions of items that contain the words, newest first. */
 async function findItemKeys(
   db: Transaction<Tables>,
   query: ParsedQuery,
@@ -91,7 +91,7 @@ async function findItemKeys(
 
 type Candidate = ItemKey & ItemRow & { session_id: string };
 
-/** The items at these positions, newest first. */
+/** Returns the items at these positions, newest first. */
 async function readCandidates(
   db: Transaction<Tables>,
   places: readonly ItemKey[],

@@ -87,7 +87,7 @@ function selectSession(db: Transaction<Tables>, sessionId: string) {
     .where('session_id', '=', textKey(sessionId));
 }
 
-/** The ids of sessions whose records are damaged. */
+/** Returns the ids of sessions whose records are damaged. */
 export async function unreadableSessions(db: Transaction<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('sessions').select(['session_id', 'record']).execute();
   return rowReader.damagedSessions(rows);

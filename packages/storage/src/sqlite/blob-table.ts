@@ -85,7 +85,7 @@ export class BlobTable {
     return row?.bytes;
   }
 
-  /** Sets the time from which a blob waits for a session (ms since the epoch); null if it does not wait. */
+  /** Sets the time from which a blob waits for a session (ms since the epoch); null if the blob does not wait. */
   wait(key: BlobKey, since: number | null): void {
     this.#wait.run(since, key);
   }

@@ -37,8 +37,8 @@ type WriteFailure = 'LOG_WRITE_FAILED' | 'STORE_WRITE_FAILED';
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #path: string;
-  // This reference keeps the connection from being garbage-collected, which would close the connection and release
-  // the lock.
+  // Without this reference, the connection would be garbage-collected; that would close the connection and release the
+  // lock.
   readonly #lock: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -158,7 +158,7 @@ export class Database {
   }
 }
 
-/** The identity of a database file and its write-ahead log, independent of their content. */
+/** Returns the identity of a database file and its write-ahead log, independent of their content. */
 function filesOf(path: string): string {
   const found = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
   return found.map((file) => `${file?.dev}:${file?.ino}`).join();
@@ -174,7 +174,7 @@ function refuseLostDatabase(path: string): void {
   throw errors.DATA_DIR_UNUSABLE.lost(path);
 }
 
-/** Whether a write failed because another program has locked the database. */
+/** Returns whether a write failed because another program has locked the database. */
 function isHeld(error: unknown): boolean {
   return error instanceof StorageError && isBusy(error.cause);
 }

@@ -15,8 +15,8 @@ export class ItemSearch {
   readonly #candidates: StatementSync;
 
   constructor(database: Database) {
-    // CROSS JOIN keeps the order of the tables: SQLite first reads the matching words, newest first, and only as many
-    // as needed.
+    // With CROSS JOIN, SQLite keeps the order of the tables: it first reads the matching words, newest first, and reads
+    // only as many words as needed.
     this.#candidates = database.prepare(
       `SELECT session_id, run_id, item_index, item
        FROM (SELECT rowid AS place FROM item_words WHERE item_words MATCH ?1

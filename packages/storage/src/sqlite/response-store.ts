@@ -198,8 +198,8 @@ export class SqliteResponseStore implements ResponseStore {
   }
 
   /**
-   * A session's runs up to the run with `key`, newest first. Of the run with `key`, only the items before `index`
-   * count.
+   * Yields a session's runs up to the run with `key`, newest first. Of the run with `key`, only the items before
+   * `index` count.
    */
   *#runsBefore(sessionId: string, key: number, index = Infinity): Generator<PageRun> {
     for (const row of this.#responses.newestFirst(sessionId, key)) {

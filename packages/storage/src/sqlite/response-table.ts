@@ -122,7 +122,7 @@ export class ResponseTable {
     return this.#find.get(keyOf(runId)) as unknown as ResponseRow | undefined;
   }
 
-  /** A session's runs from a key on, oldest first. */
+  /** Returns a session's runs from a key on, oldest first. */
   oldestFirst(sessionId: string, fromKey: number): ResponseRow[] {
     return this.#oldestFirst.all(keyOf(sessionId), fromKey) as unknown[] as ResponseRow[];
   }
@@ -139,7 +139,7 @@ export class ResponseTable {
     for (const { size } of rows as Iterable<{ size: number }>) yield size;
   }
 
-  /** A run's items from one index up to (not including) another. Missing rows are shown as damaged items. */
+  /** Returns a run's items from one index up to (not including) another. Missing rows are shown as damaged items. */
   items(row: ResponseRow, from: number, to: number): StoredItem[] {
     const rows = this.#selectItems.all(row.response_key, from, to) as unknown[] as RunItemRow[];
     return rowReader.items(row.run_id, withGapsMarked(row, rows, from, to));
@@ -201,7 +201,7 @@ export async function encodeResponse(response: Response): Promise<EncodedRespons
   }
 }
 
-/** The ends of the parts in which a Response's items are saved; most Responses have one part. */
+/** Returns the ends of the parts in which a Response's items are saved; most Responses have one part. */
 export function partEnds({ items }: EncodedResponse): number[] {
   const ends: number[] = [];
   let [from, size] = [0, 0];

@@ -40,7 +40,10 @@ export class SessionTable {
     return row && rowReader.session(row);
   }
 
-  /** The token under which a session's record was written; undefined if there is none. Throws `STORE_READ_FAILED`. */
+  /**
+   * Returns the token under which a session's record was written; undefined if there is none. Throws
+   * `STORE_READ_FAILED`.
+   */
   fenceOf(sessionId: string): number | undefined {
     const row = this.#find.get(keyOf(sessionId)) as unknown as SessionRow | undefined;
     refuseDamaged(sessionId, row?.record);
@@ -56,7 +59,7 @@ export class SessionTable {
     return rowReader.sessions(rows);
   }
 
-  /** The ids of sessions whose records are damaged. */
+  /** Returns the ids of sessions whose records are damaged. */
   unreadable(): string[] {
     return rowReader.damagedSessions(this.#all.all() as unknown[] as SessionRow[]);
   }

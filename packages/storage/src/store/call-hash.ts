@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { callKeyOf, type OutputItem } from '@liminal/protocol';
 
-/** A hash of an item's call key (22 characters), because ids may be too long for an index. */
+/** Returns a hash of an item's call key (22 characters), because ids may be too long for an index. */
 export function callHashOf(item: OutputItem): string | undefined {
   const key = callKeyOf(item);
   return key === undefined ? undefined : callKeyHash(key);

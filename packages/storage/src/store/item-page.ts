@@ -31,7 +31,7 @@ class Room {
     this.#bytes = bytes;
   }
 
-  /** The index from which a run's items fit; the very first item always fits. */
+  /** Returns the index from which a run's items fit; the very first item always fits. */
   from<Head, Item>(run: PageRun<Head, Item>): number {
     const least = Math.max(0, run.count - this.#items);
     const from = this.#bytes === Infinity ? least : this.#fromBySize(run, least);

@@ -6,7 +6,7 @@ import { wordsOf } from './words.ts';
 const lead = 40;
 const snippetMax = 160;
 
-/** A piece of the text around the query's first phrase; undefined if the text lacks one of the phrases. */
+/** Returns a piece of the text around the query's first phrase; undefined if the text lacks one of the phrases. */
 export function snippetOf(text: string, { phrases }: ParsedQuery): string | undefined {
   const words = [...wordsOf(text)];
   const places = phrases.map((phrase, at) =>

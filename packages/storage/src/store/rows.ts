@@ -38,7 +38,7 @@ export class RowReader {
     this.#idOf = idOf;
   }
 
-  /** Undefined if the record is damaged. */
+  /** Returns the session's record; undefined if the record is damaged. */
   session({ session_id: key, record }: SessionRow): SessionRecord | undefined {
     return readSession(record, this.#idOf(key));
   }
@@ -63,7 +63,7 @@ export class RowReader {
     return storedItem(this.#idOf(row.run_id), row);
   }
 
-  /** The items of one run. */
+  /** Returns the items of one run. */
   items(runKey: string, rows: readonly RunItemRow[]): StoredItem[] {
     const runId = this.#idOf(runKey);
     return rows.map((row) => storedItem(runId, row));

@@ -4,7 +4,7 @@ import { snippetOf } from './match.ts';
 import type { ParsedQuery } from './search-query.ts';
 import { searchableText, searchableTitle } from './searchable-text.ts';
 
-/** Hits among the titles of sessions, in the given order. */
+/** Yields hits among the titles of sessions, in the given order. */
 export function* titleHits(
   sessions: Iterable<Pick<SessionRecord, 'sessionId' | 'title'>>,
   query: ParsedQuery,

@@ -37,7 +37,7 @@ export function searchableTitle({ title }: { title: string }): string {
   return title.slice(0, textMax);
 }
 
-/** Whether an item is final, so that it can be indexed. */
+/** Returns whether an item is final, so that it can be indexed. */
 export function isSettled(item: OutputItem, status: ResponseStatus): boolean {
   return item.endedAt !== undefined || !isUnderWay(status);
 }

@@ -89,7 +89,7 @@ export function readGrant(json: string): Grant | undefined {
   return readAs(Grant, json);
 }
 
-/** The stored value unchanged; undefined if it does not match the schema. */
+/** Returns the stored value unchanged; undefined if it does not match the schema. */
 export function readAs<T>(schema: z.ZodType<T>, json: string): T | undefined {
   const value = parseObject(json);
   return value !== undefined && isOf(schema, value) ? value : undefined;

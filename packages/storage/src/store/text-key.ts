@@ -1,4 +1,4 @@
-/** An id in a form that every database can store: \u0000 and lone surrogates are escaped as in JSON. */
+/** Returns an id in a form that every database can store: \u0000 and lone surrogates are escaped as in JSON. */
 export function textKey(id: string): string {
   return JSON.stringify(id).slice(1, -1);
 }

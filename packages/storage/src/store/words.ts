@@ -31,7 +31,7 @@ const indexMax = 200_000;
 const longText = 2_000;
 const indexPart = 0.4;
 
-/** The words of a text, in order; read lazily. */
+/** Yields the words of a text, in order; read lazily. */
 export function* wordsOf(text: string): Generator<TextWord> {
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
     const folded = fold(word);
@@ -55,7 +55,7 @@ function indexWords(text: string): string[] {
   return [...words];
 }
 
-/** The words of `indexWords` as one text, separated by spaces. */
+/** Returns the words of `indexWords` as one text, separated by spaces. */
 export function wordList(text: string): string {
   return indexWords(text).join(' ');
 }

@@ -27,7 +27,7 @@ export function message(content: string, id = `item-${content.slice(0, 20)}`): O
   return { id, type: 'message', origin: 'agent', content };
 }
 
-/** A Response of a session. The Response contains one message for each text. */
+/** Returns a Response of a session. The Response contains one message for each text. */
 export function response(id: string, texts: string[], fields: Partial<Response> = {}): Response {
   return {
     id,

@@ -16,7 +16,7 @@ export function delta(deltaContent: string, itemId = 'item-1'): EventPayload {
   return { type: 'item_delta', itemId, deltaContent };
 }
 
-/** The envelope of a run that is the first of its turn. */
+/** Returns the envelope of a run that is the first of its turn. */
 export function envelopeOf(runId: string): RunEnvelope {
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   return {
@@ -35,7 +35,7 @@ export function eventsOf(runId: string, payloads: EventPayload[], firstSeq = 0):
   });
 }
 
-/** A whole run: start, one delta per text, done. */
+/** Returns a whole run: start, one delta per text, done. */
 export function wholeRun(runId: string, texts: string[]): StreamEvent[] {
   return eventsOf(runId, [start, ...texts.map((text) => delta(text)), done]);
 }

@@ -4,7 +4,7 @@ import type { Server, TwoServers } from './subject.ts';
 
 const patience = { timeout: 15_000, interval: 10 };
 
-/** A worker that takes one task after another. */
+/** Returns a worker that takes one task after another. */
 function worker({ coordination }: Server, name: string) {
   const stop = new AbortController();
   const tasks = coordination.tasks.take(name, stop.signal)[Symbol.asyncIterator]();

@@ -50,7 +50,7 @@ export function hardened(connection: Redis): Redis {
   });
 }
 
-/** The wait before the next attempt, ms. */
+/** Returns the wait before the next attempt, ms. */
 export function pauseBefore(attempt: number): number {
   return Math.min(1_000, 25 * 2 ** attempt);
 }

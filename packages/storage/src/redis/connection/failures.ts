@@ -1,7 +1,7 @@
 import { ReplyError } from 'ioredis';
 import { errors, StorageError } from '../../errors.ts';
 
-/** Whether Redis itself refused a command, with a message that begins with `word`. */
+/** Returns whether Redis itself refused a command, with a message that begins with `word`. */
 export function isReply(error: unknown, word = ''): boolean {
   const cause = error instanceof StorageError ? error.cause : error;
   return cause instanceof Error && cause instanceof ReplyError && cause.message.startsWith(word);
@@ -31,7 +31,7 @@ const reachAdvice = 'Check that Redis runs and can be reached at the configured 
 const certificateAdvice =
   'If its certificate is valid, set NODE_EXTRA_CA_CERTS to the file of the authority that signed it.';
 
-/** Whether an error message reports a certificate without a trusted issuer. */
+/** Returns whether an error message reports a certificate without a trusted issuer. */
 function isUntrustedCertificate(message: string): boolean {
   return (
     message.includes('self-signed certificate') ||

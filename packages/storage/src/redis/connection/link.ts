@@ -35,14 +35,17 @@ export class RedisLink {
     return this.#servers.slotOf(key);
   }
 
-  /** A connection for commands that wait for entries in a key's slot; the commands fail when the connection is lost. */
+  /**
+   * Returns a connection for commands that wait for entries in a key's slot; the commands fail when the connection is
+   * lost.
+   */
   reader(key: string): Redis {
     const connection = this.#servers.connection(readerOptions, key);
     this.#begin(connection);
     return connection;
   }
 
-  /** A connection for subscriptions, which must be made again after a reconnect. */
+  /** A connection for subscriptions. After a reconnect, the subscriptions must be made again. */
   subscriber(): Redis {
     const connection = this.#servers.connection(subscriberOptions);
     const ask = () => {

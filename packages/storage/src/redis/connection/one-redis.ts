@@ -17,7 +17,8 @@ export class OneRedis implements Servers {
       connectTimeout: silenceMs.commands,
       socketTimeout: silenceMs.commands,
       retryStrategy: pauseBefore,
-      // The client does not resend commands, because only the caller knows whether repeating a command is safe.
+      // The client does not send commands again, because only the caller knows whether a command can safely be
+      // repeated.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,

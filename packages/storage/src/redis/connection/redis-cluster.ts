@@ -10,7 +10,7 @@ const closingMs = 2_000;
 /** The options that the connections to all nodes share. */
 export type NodeOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
 
-/** The nodes of a Redis Cluster, which are found by asking any of them. */
+/** The nodes of a Redis Cluster. Any node can be asked for the list of nodes. */
 export class RedisCluster implements Servers {
   readonly isCluster = true;
   readonly #named: Address[];
@@ -101,7 +101,7 @@ export class RedisCluster implements Servers {
     await promise;
   }
 
-  /** The master of a key's slot; undefined if no node has the slot. */
+  /** Returns the master of a key's slot; undefined if no node has the slot. */
   #masterOf(key: string | undefined): Address | undefined {
     const master = key === undefined ? undefined : this.#cluster.slots[calculateSlot(key)]?.[0];
     if (master === undefined) return undefined;
@@ -125,7 +125,7 @@ interface Address {
   port?: number | undefined;
 }
 
-/** A connector for ioredis. The connector asks for the address before each attempt. `where` must not reject. */
+/** Returns a connector for ioredis. The connector asks for the address before each attempt. `where` must not reject. */
 function connectorTo(where: () => Promise<Address>, tls: ConnectionOptions | undefined) {
   return class NodeConnector extends AbstractConnector {
     constructor() {

@@ -1,6 +1,6 @@
 /**
- * Lets servers act as one. In: owners and states of sessions, messages between servers, tasks for workers, upserts.
- * Out: the same data, for the other servers and for readers in any program.
+ * Lets several servers act as one server. In: owners and states of sessions, messages between servers, tasks for
+ * workers, upserts. Out: the same data, for the other servers and for readers in any program.
  */
 export { RedisBoard } from './board.ts';
 export { RedisInboxes } from './inboxes.ts';

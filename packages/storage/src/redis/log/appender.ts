@@ -38,7 +38,7 @@ export class Appender {
   async append(runId: string, events: Events): Promise<void> {
     const constants = this.#own.get(runId)?.constants ?? constantsOf(events[0]);
     const firstSeq = events[0].seq;
-    // Check here what can be checked without Redis; Redis checks the rest.
+    // This function checks everything that can be checked without Redis; Redis checks the other rules.
     const before = { constants, lastSeq: firstSeq - 1, ended: false, settled: false };
     const { ended } = advanceRun(before, runId, events);
     const rows = encodeEvents(runId, events);

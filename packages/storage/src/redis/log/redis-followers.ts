@@ -51,7 +51,7 @@ export class RedisFollowers {
     this.#followers.close();
   }
 
-  /** A page from the stream, for a follower that is too far behind for the tail. */
+  /** Returns a page from the stream, for a follower that is too far behind for the tail. */
   async #page(runId: string, after: number, isWanted: () => boolean): Promise<StreamEvent[]> {
     const constants = this.#live.get(runId)?.tail.constants;
     if (!constants) return [];

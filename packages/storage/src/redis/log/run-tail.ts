@@ -62,7 +62,7 @@ export class RunTail {
     }
   }
 
-  /** A page of the events after a `seq`; undefined if the tail no longer holds the first of these events. */
+  /** Returns a page of the events after a `seq`; undefined if the tail no longer contains the first of these events. */
   since(after: number): StreamEvent[] | undefined {
     if (after >= this.#lastSeq) return [];
     const first = this.#window[0]?.seq ?? this.#lastSeq + 1;

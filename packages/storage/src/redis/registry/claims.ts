@@ -69,7 +69,7 @@ export class Claims {
     await this.#link.run(scripts.bury, [this.#keys.runs], [group, idleMs]);
   }
 
-  /** Frees this worker's claims for others. */
+  /** Releases this worker's claims, so that other workers can claim the runs. */
   async releaseAll(worker: string): Promise<void> {
     const keys = [this.#keys.runs, this.#keys.announced];
     await this.#link.run(scripts.letGo, keys, [group, worker]);

@@ -9,7 +9,7 @@ import { RegistryWorker } from './worker.ts';
 export interface RegistryOptions {
   /** A claim is assigned to another worker if its worker has been silent for this long, in ms. */
   claimIdleMs: number;
-  /** The number of newest events that a run keeps even if they are projected. */
+  /** The number of newest events of a run that the log keeps even if they are projected. */
   maxLength: number;
 }
 
@@ -135,7 +135,7 @@ export class RedisRunRegistry implements RunRegistry {
     worker.notify();
   }
 
-  /** Whether a claimed run has events in the log. A run without events is offered to a worker again later. */
+  /** Returns whether a claimed run has events in the log. A run without events is offered to a worker again later. */
   async #isLogged(
     run: Announced & { age?: number },
     worker: RegistryWorker,

@@ -6,7 +6,7 @@ import { readAs } from '../../store/stored-json.ts';
 /** An entry of a Redis stream: its id, and its field names and values alternately. */
 export type StreamEntry = [id: string, fields: string[]];
 
-/** The entry id of a `seq`. The first event's id is `0-1`, since `0-0` is not allowed. */
+/** Returns the entry id of a `seq`. The first event's id is `0-1`, since `0-0` is not allowed. */
 export function entryIdOf(seq: number): string {
   return `0-${seq + 1}`;
 }
@@ -23,9 +23,9 @@ export function eventRowOf([id, fields]: StreamEntry): EventRow | undefined {
 }
 
 /**
- * The fields of an entry. An entry contains the whole canonical event, with payload and trace context as JSON. Every
- * entry has the same names in the same order, because Redis then stores the names once for many entries. `append.lua`
- * must write the same fields.
+ * Returns the fields of an entry. An entry contains the whole canonical event, with payload and trace context as JSON.
+ * Every entry has the same names in the same order, because Redis then stores the names once for many entries.
+ * `append.lua` must write the same fields.
  */
 export function fieldsOf(runId: string, run: RunConstants, row: EventRow): (string | number)[] {
   const { seq, type, timestamp } = row;
@@ -42,7 +42,7 @@ export function valuesOf(run: RunConstants): [string, string, string] {
   return [run.sessionId, run.turnId, JSON.stringify({ traceparent, tracestate })];
 }
 
-/** The payload with its type. */
+/** Returns the payload with its type. */
 export function wirePayload({ type, payload }: EventRow): string {
   const rest = payload === '{}' ? '}' : `,${payload.slice(1)}`;
   return `{"type":"${type}"${rest}`;
@@ -66,7 +66,7 @@ export function constantsIn([, fields]: StreamEntry): RunConstants | undefined {
   return run === undefined ? undefined : readAs(RunConstants, run);
 }
 
-/** The constants in a fixed form, so that Redis can compare them as text. */
+/** Returns the constants in a fixed form, so that Redis can compare them as text. */
 export function encodeConstants({ sessionId, turnId, traceContext }: RunConstants): string {
   const { traceparent, tracestate } = traceContext;
   return JSON.stringify({ sessionId, turnId, traceContext: { traceparent, tracestate } });

@@ -166,7 +166,7 @@ export class MemoryResponseStore implements ResponseStore {
 
   async close(): Promise<void> {}
 
-  /** Hits among items, newest first. Searches all sessions, or only the given sessions. */
+  /** Yields hits among items, newest first. Searches all sessions, or only the given sessions. */
   *#itemHits(query: ParsedQuery, within: ReadonlySet<string> | undefined): Generator<SearchHit> {
     for (const { id, sessionId, status, outputItems } of [
       ...this.#responses.values(),
