@@ -14,12 +14,12 @@ import type {
   SessionInfo,
   TurnSummary,
 } from '@liminal/protocol';
-import { LiminalError, toResponse, withoutTakenBack } from '@liminal/protocol';
+import { toResponse, withoutTakenBack } from '@liminal/protocol';
 import type { Runtime, Subscription } from '@liminal/runtime';
 import { errors } from '../errors.ts';
 import { type ClientSession, clientFiles } from './client-files.ts';
 import { clientTerminals } from './client-terminals.ts';
-import { requestError } from './errors.ts';
+import { requestError, requestErrorOf } from './errors.ts';
 import { ownMeta } from './fold/meta.ts';
 import { noticeOf } from './fold/notice.ts';
 import { withClientPaths } from './client-paths.ts';
@@ -250,7 +250,7 @@ export class AttachedSession {
         if (areSettingsKnown(message.info)) this.#hasSettings.resolve();
         return this.#infoChanged();
       case 'session:error':
-        this.#firstHistory.reject(requestErrorOf(message));
+        this.#firstHistory.reject(requestErrorOf(message.code, message.message));
         return this.#notice('error', message.message);
       case 'session:deleted':
         return this.leave();
@@ -443,6 +443,3 @@ const cancelled = { status: 'aborted', finishReason: 'cancelled' } as Response;
 
 const hasRunEnded = (run: Pick<Response, 'status'> | undefined): boolean =>
   run !== undefined && run.status !== 'in_progress' && run.status !== 'queued';
-
-const requestErrorOf = ({ code, message }: { code: string; message: string }) =>
-  requestError(new LiminalError(code, message));

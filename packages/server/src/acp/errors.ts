@@ -23,5 +23,10 @@ const codes: Readonly<Record<string, number>> = {
 export function requestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const code = error instanceof LiminalError ? error.code : 'INTERNAL';
-  return new RequestError(codes[code] ?? internal, thrownMessage(error), { code });
+  return requestErrorOf(code, thrownMessage(error));
+}
+
+/** Returns the JSON-RPC error for one of Liminal's codes, which is also in `data`. */
+export function requestErrorOf(code: string, message: string): RequestError {
+  return new RequestError(codes[code] ?? internal, message, { code });
 }

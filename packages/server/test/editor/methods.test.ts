@@ -336,9 +336,12 @@ test('editors that show notices get an error of the session with its sentence', 
   await plain.load(sessionId);
   void zed.prompt(sessionId, 'Wait.').catch(() => {});
   await running(runtime, sessionId);
-  agent.outputs
-    .get(sessionId)!
-    .update({ notices: [{ level: 'warning', text: 'Low on fuel.\nFill up.' }] });
+  agent.outputs.get(sessionId)!.update({
+    notices: [
+      { level: 'info', text: ' \n' },
+      { level: 'warning', text: 'Low on fuel.\nFill up.' },
+    ],
+  });
   expect(await zed.until((all) => all.find((one) => one.sessionUpdate === 'notice'))).toEqual({
     sessionUpdate: 'notice',
     severity: 'warning',
@@ -448,7 +451,10 @@ test('an error of a session rejects the request that opens the session, and is a
   const [other, plain] = [await editor(notices), await editor()];
   await expect(other.load(sessionId)).rejects.toMatchObject({ code: -32_002, message });
   for (const one of [other, plain]) await one.load(sessionId);
-  for (const sink of sinks) sink.send({ message: failed } as Sent);
+  const blank = { ...failed, message: ' \n' };
+  for (const sink of sinks) {
+    for (const error of [blank, failed]) sink.send({ message: error } as Sent);
+  }
   expect(await other.until((all) => all.find((one) => one.sessionUpdate === 'notice'))).toEqual({
     sessionUpdate: 'notice',
     severity: 'error',
