@@ -21,7 +21,7 @@ export const claudeKeys: readonly TerminalKey[] = [
   { keys: '!', does: 'for shell mode', here: 'The same, at the start of a message.' },
   { keys: '/', does: 'for commands', here: 'The same.' },
   { keys: '@', does: 'for file paths', here: 'The same.' },
-  { keys: '/btw', does: 'asks a side question', here: 'The same.' },
+  { keys: '/btw', does: 'for side question', here: 'The same.' },
   {
     keys: 'esc esc',
     does: 'to clear input',

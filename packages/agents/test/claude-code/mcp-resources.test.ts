@@ -33,6 +33,8 @@ test('only the terminal reads the resource for the model; in Liminal the model c
   expect(here).not.toContain(note);
   expect(here).toContain('ReadMcpResourceTool');
 
+  // A running Claude Code writes its own state into the file below.
+  await provider.killSession(listener.sessionId);
   const state = {
     hasCompletedOnboarding: true,
     customApiKeyResponses: { approved: ['scripted'], rejected: [] },
