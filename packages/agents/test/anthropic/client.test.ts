@@ -19,6 +19,7 @@ import {
   thinking,
   toolUse,
 } from '@liminal/testkit';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AnthropicClient } from '../../src/own/makers/anthropic/index.ts';
 import { TurnWriter } from '../../src/base/turn-writer.ts';
@@ -382,14 +383,12 @@ test('a stream that is not JSON is a MODEL_ERROR, and is not logged', async () =
 });
 
 test('a model may be silent for longer than the time limits of the standard fetch', async () => {
-  const inUse = Symbol.for('undici.globalDispatcher.1');
-  const before: object = Reflect.get(globalThis, inUse) as object;
-  const Dispatcher = before.constructor as new (options: object) => object;
+  const before = getGlobalDispatcher();
   // fetch measures its time limits only roughly.
   const slow = reply(text(['One, ', pause(2_500), 'two.']));
   const { api, client } = await start([slow, slow]);
-  Reflect.set(globalThis, inUse, new Dispatcher({ bodyTimeout: 200 }));
-  ended.push(() => Promise.resolve(Reflect.set(globalThis, inUse, before)));
+  setGlobalDispatcher(new Agent({ bodyTimeout: 200 }));
+  ended.push(async () => setGlobalDispatcher(before));
   const body = { model: 'm', stream: true, tools, messages: [] };
   const plain = await fetch(`${api.url}/v1/messages`, {
     method: 'POST',
