@@ -383,12 +383,19 @@ test('a stream that is not JSON is a MODEL_ERROR, and is not logged', async () =
 });
 
 test('a model may be silent for longer than the time limits of the standard fetch', async () => {
-  const before = getGlobalDispatcher();
+  // The first fetch of a process sets the dispatcher.
+  await fetch('data:,');
+  const inUse = Symbol.for('undici.globalDispatcher.1');
+  const before: unknown = Reflect.get(globalThis, inUse);
+  const ofUndici = getGlobalDispatcher();
   // fetch measures its time limits only roughly.
   const slow = reply(text(['One, ', pause(2_500), 'two.']));
   const { api, client } = await start([slow, slow]);
   setGlobalDispatcher(new Agent({ bodyTimeout: 200 }));
-  ended.push(async () => setGlobalDispatcher(before));
+  ended.push(async () => {
+    setGlobalDispatcher(ofUndici);
+    Reflect.set(globalThis, inUse, before);
+  });
   const body = { model: 'm', stream: true, tools, messages: [] };
   const plain = await fetch(`${api.url}/v1/messages`, {
     method: 'POST',
