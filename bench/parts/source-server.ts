@@ -9,7 +9,7 @@
  * after SIGUSR2 how many bytes it uses, including buffers.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { AcpDriver } from '@liminal/agents/acp';
 import { ClaudeDriver } from '@liminal/agents/claude-code';
 import { DemoDriver } from '@liminal/agents/demo';
@@ -32,10 +32,10 @@ import { token } from './token.ts';
 const [dataDir = '', cadence = '33', floods] = process.argv.slice(2);
 const scripted =
   floods === undefined ? undefined : await floodingAgent(JSON.parse(floods) as Flood[]);
-const providers = new ProviderRegistry();
+const drivers = new DriverRegistry();
 const source = new ClaudeDriver({ program: await sourceProgram(dataDir) });
 const open = source.open.bind(source);
-providers.register(
+drivers.register(
   Object.assign(source, {
     cliType: 'source',
     // Claude Code has no transcript of a session that a figure has stored, so the session's agent starts a new session
@@ -49,29 +49,29 @@ providers.register(
 if (scripted !== undefined) {
   const { command, args, env } = scripted;
   const names = { cliType: 'acp', name: 'Scripted', description: 'Plays chunks.' };
-  providers.register(new AcpDriver({ ...names, command, args, env }));
+  drivers.register(new AcpDriver({ ...names, command, args, env }));
 }
 const { BENCH_AGENT: named } = process.env;
 if (named !== undefined) {
   const agent = JSON.parse(named) as { command: string; args: string[] };
   const names = { cliType: 'named', name: 'Named', description: 'Says what it was given.' };
-  providers.register(new AcpDriver({ ...names, ...agent, env: {} }));
+  drivers.register(new AcpDriver({ ...names, ...agent, env: {} }));
 }
 const { BENCH_MODEL: baseUrl } = process.env;
 if (baseUrl !== undefined) {
   const client = new OpenAiClient({ baseUrl, api: 'responses' });
   const servers = [{ name: 'model', title: 'Scripted', client, model: 'bench' }];
-  for (const one of createModelDrivers({ servers, tools: builtInTools() })) providers.register(one);
+  for (const one of createModelDrivers({ servers, tools: builtInTools() })) drivers.register(one);
 }
-if (process.env['BENCH_DEMO'] !== undefined) providers.register(new DemoDriver());
-if (process.env['BENCH_CLAUDE'] !== undefined) providers.register(new ClaudeDriver());
+if (process.env['BENCH_DEMO'] !== undefined) drivers.register(new DemoDriver());
+if (process.env['BENCH_CLAUDE'] !== undefined) drivers.register(new ClaudeDriver());
 const quiet = { info() {}, warn() {}, error: console.error };
 const wanted = telemetryConfig({}, (name) => process.env[name]);
 const telemetry = await startTelemetry(wanted, quiet, 'server');
 const traced = telemetry && { tracing: telemetry.tracing };
 const runtime = await createRuntime({
   storage: await openStorage(),
-  providers,
+  drivers,
   roots: [dataDir],
   logger: quiet,
   settings: { cadenceMs: Number(cadence) },

@@ -1,20 +1,20 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type ClassDeclaration,
-  type ClassMethod,
-  type Constructor,
-  type FunctionDeclaration,
-  type Node,
-  type Param,
-  parseSync,
-  type TsInterfaceDeclaration,
-  type TsParameterProperty,
-  type TsType,
-  type TsTypeAliasDeclaration,
-  type TsTypeElement,
-  type VariableDeclarator,
+import type {
+  ClassDeclaration,
+  ClassMethod,
+  Constructor,
+  FunctionDeclaration,
+  Node,
+  Param,
+  TsInterfaceDeclaration,
+  TsParameterProperty,
+  TsType,
+  TsTypeAliasDeclaration,
+  TsTypeElement,
+  VariableDeclarator,
 } from '@swc/core';
+import { nodesIn, parseFile } from './syntax.ts';
 
 /**
  * The most functions that a class or function may take from its caller. If a class needs more, join the class with its
@@ -30,7 +30,7 @@ const maxCallbacks = 3;
 export function findCallbacks(root: string): string[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('packages/web/'))
-    .map((file) => ({ file, nodes: nodesIn(parse(join(root, file))) }));
+    .map((file) => ({ file, nodes: nodesIn(parseFile(join(root, file))) }));
   const all = files.flatMap(({ nodes }) => nodes);
   const types: Types = {
     interfaces: new Map(all.filter(isInterface).map((node) => [node.id.value, node])),
@@ -55,16 +55,6 @@ interface Types {
 interface Count {
   name: string;
   callbacks: number;
-}
-
-const parse = (path: string): Node[] =>
-  parseSync(readFileSync(path, 'utf8'), { syntax: 'typescript' }).body;
-
-/** Returns all nodes of a syntax tree. */
-function nodesIn(tree: unknown): Node[] {
-  if (typeof tree !== 'object' || tree === null) return [];
-  const children = Object.values(tree).flatMap(nodesIn);
-  return 'type' in tree && typeof tree.type === 'string' ? [tree as Node, ...children] : children;
 }
 
 const isInterface = (node: Node): node is TsInterfaceDeclaration =>

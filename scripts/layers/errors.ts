@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSync } from '@swc/core';
+import { isNode, nodesIn, parseFile } from './syntax.ts';
 
 /** The file with all errors of a package. */
 const tables = [
@@ -28,9 +28,8 @@ interface Source {
  */
 export function findErrors(root: string): string[] {
   const read = (file: string): Source => {
-    const text = readFileSync(join(root, file), 'utf8');
-    const module: unknown = parseSync(text, { syntax: 'typescript' });
-    return { file, text, nodes: [...nodesIn(module)] };
+    const path = join(root, file);
+    return { file, text: readFileSync(path, 'utf8'), nodes: nodesIn(parseFile(path)) as Node[] };
   };
   const packages = tables.map((table) => /^packages\/([^/]+)/.exec(table)?.[1]);
   const users = globSync(`packages/{${packages.join(',')}}/src/**/*.ts`, { cwd: root })
@@ -87,7 +86,7 @@ function rowsOf({ nodes }: Source): { code: string; name: string }[] {
 /** The keys of an object literal with their values; a shorthand property has no value. */
 function propertiesOf(object: unknown): [key: string, value: unknown][] {
   if (!isNode(object) || object.type !== 'ObjectExpression') return [];
-  return (object['properties'] as Node[]).map((property) =>
+  return ((object as Node)['properties'] as Node[]).map((property) =>
     property.type === 'Identifier'
       ? [nameOf(property), undefined]
       : [nameOf(property['key']), property['value']],
@@ -109,15 +108,4 @@ function namesFromLibraries(node: Node): string[] {
 }
 
 const nameOf = (node: unknown): string =>
-  isNode(node) && node.type === 'Identifier' ? String(node['value']) : '';
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'type' in value;
-
-function* nodesIn(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const one of value) yield* nodesIn(one);
-  else if (typeof value === 'object' && value !== null) {
-    if (isNode(value)) yield value;
-    for (const one of Object.values(value)) yield* nodesIn(one);
-  }
-}
+  isNode(node) && node.type === 'Identifier' && 'value' in node ? String(node.value) : '';

@@ -4,7 +4,7 @@
  * at once when its input ends.
  */
 import { flushCompileCache } from 'node:module';
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { createRuntime, startProjectorWorker } from '@liminal/runtime';
 import { createLogger, createCredentials, createServer } from '@liminal/server';
 import type { ResponseStore } from '@liminal/storage';
@@ -68,13 +68,13 @@ function traced(store: ResponseStore): ResponseStore {
 
 async function serve(): Promise<() => Promise<void>> {
   const storage = await openStorage();
-  const providers = new ProviderRegistry();
-  providers.register(
+  const drivers = new DriverRegistry();
+  drivers.register(
     new ScriptedTurnsAgent((sessionId, turnId) => logger.warn({ sessionId, turnId }, 'delivered')),
   );
   const runtime = await createRuntime({
     storage,
-    providers,
+    drivers,
     roots: [root],
     logger,
     settings: { cadenceMs: 10, heartbeatMs: 500, leaseMs, projects: settings.projects },

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, ownRedis } from '../../packages/storage/test/redis-stage.ts';
@@ -16,12 +16,12 @@ test('SAFE: if Redis loses all data during a turn, readers on every server get t
   onTestFinished(async () => rm(projectDir, { recursive: true }));
   const agent = new ScriptedAgent();
   const start = async () => {
-    const providers = new ProviderRegistry();
-    providers.register(agent);
+    const drivers = new DriverRegistry();
+    drivers.register(agent);
     const { log, coordination } = await open();
     const runtime = await createRuntime({
       storage: { log, coordination, store, blobs },
-      providers,
+      drivers,
       roots: [projectDir],
       settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: 10_000 },
       logger: { info() {}, warn() {}, error() {} },

@@ -1,4 +1,4 @@
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { AcpDriver } from '@liminal/agents/acp';
 import type { UpsertObject } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { openMedium } from '../../packages/runtime/test/medium.ts';
 import { Reader } from '../../packages/runtime/test/reader.ts';
 
-/** Creates a scripted ACP agent that ends with the test, and the providers of this agent. */
+/** Creates a scripted ACP agent that ends with the test, and the drivers of this agent. */
 export async function scriptedAgent(script: AgentScript) {
   const { projectDir, remove } = await makeWorkspace({});
   const { command, args, env, control } = await acpAgent(script);
@@ -29,14 +29,14 @@ export async function serverStage(projectDir: string, provide: () => AgentDriver
   const warnings: string[] = [];
   let cliType = '';
   const start = async (): Promise<Runtime> => {
-    const providers = new ProviderRegistry();
+    const drivers = new DriverRegistry();
     const provider = provide();
     ({ cliType } = provider);
-    providers.register(provider);
+    drivers.register(provider);
     const note = (details: object, text: string) =>
       void warnings.push(`${text} ${JSON.stringify(details)}`);
     const logger = { info: () => undefined, warn: note, error: note };
-    return createRuntime({ storage, providers, roots: [projectDir], logger });
+    return createRuntime({ storage, drivers, roots: [projectDir], logger });
   };
   let runtime = await start();
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { DemoDriver } from '@liminal/agents/demo';
 import { AcpDriver } from '@liminal/agents/acp';
 import { ClaudeDriver } from '@liminal/agents/claude-code';
@@ -18,9 +18,9 @@ import type { ModelConfig } from './config/models.ts';
  * Every agent type that Liminal knows, including types that cannot run on this machine; configured agents come last.
  * @param tasks - The queue from which workers take tool calls; only if servers share a Redis.
  */
-export function createAgents(config: Config, tasks?: ToolQueue): ProviderRegistry {
+export function createAgents(config: Config, tasks?: ToolQueue): DriverRegistry {
   const { agents: entries, claude, mcpServers, userCommands } = config;
-  const agents = new ProviderRegistry();
+  const agents = new DriverRegistry();
   agents.register(new ClaudeDriver({ ...claude, mcpServers, userCommands }));
   if (!('codex' in entries)) agents.register(new CodexDriver({ mcpServers, userCommands }));
   for (const driver of modelDrivers(config, tasks)) agents.register(driver);

@@ -79,12 +79,12 @@ async function startParts(config: Config, closers: Closers) {
   const tracing = telemetry && { tracing: telemetry.tracing };
   const { roots, settings } = config;
   const metrics = new Metrics();
-  const providers = createAgents(config, storage.coordination?.tasks);
+  const drivers = createAgents(config, storage.coordination?.tasks);
   // Use `usingDataDir`, because the runtime reads data that an earlier server wrote, and this data may be damaged.
   const runtime = await usingDataDir(dataDir, async () =>
     createRuntime({
       storage,
-      providers,
+      drivers,
       roots,
       hiddenFolders: [dataDir],
       logger,

@@ -73,7 +73,7 @@ export {
 export { imageType } from './image-type.ts';
 export * from './items.ts';
 export { LineSplitter } from './line-splitter.ts';
-export { LruMap } from './lru-map.ts';
+export { BoundedMap } from './bounded-map.ts';
 export * from './mcp-servers.ts';
 export * from './response.ts';
 export { type ReplacedBlob, Redactor } from './secrets/redactor.ts';

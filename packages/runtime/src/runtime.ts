@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { agentProcesses, type ProviderRegistry } from '@liminal/agents';
+import { agentProcesses, type DriverRegistry } from '@liminal/agents';
 import type {
   AgentInfo,
   CommandName,
@@ -86,7 +86,7 @@ const listAgainMs = 1_000;
 export interface RuntimeOptions {
   /** With `coordination`, other servers may use the same storage at the same time. */
   storage: Pick<OpenedStorage, 'log' | 'store' | 'blobs' | 'eventArchive' | 'coordination'>;
-  providers: ProviderRegistry;
+  drivers: DriverRegistry;
   /** The folders below which project folders must be. */
   roots: readonly string[];
   /** Folders whose files are never shown, even below a root: Liminal's own folders, with its token. */
@@ -122,7 +122,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
   /** The ids of sessions that are being imported from files. */
   readonly #importing = new Set<string>();
   readonly #stopSweeping: () => void;
-  readonly #providers: ProviderRegistry;
+  readonly #drivers: DriverRegistry;
   readonly #logger: Logger;
   readonly #roots: Roots;
   readonly #files: FileFinder;
@@ -143,7 +143,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
 
   /** @param cluster - Set if other servers share the storage. */
   constructor(options: RuntimeOptions, roots: Roots, now: () => number, cluster?: Cluster) {
-    const { providers, logger, tracing } = options;
+    const { drivers, logger, tracing } = options;
     const storage = {
       ...options.storage,
       log: tracedLog(options.storage.log, tracing),
@@ -165,7 +165,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
       { name: 'The database', ask },
       ...(leases ? [{ name: 'Redis', ask: async () => leases.holders(['readiness']) }] : []),
     ]);
-    this.#providers = providers;
+    this.#drivers = drivers;
     this.#logger = logger;
     this.#roots = roots;
     this.#files = new FileFinder(roots);
@@ -175,14 +175,14 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     this.sessions = new Directory({
       ...storage,
       ...enabledArchive(storage, settings),
-      providers,
+      drivers,
       roots,
       settings,
       pace: new DeltaPace(settings.cadenceMs),
       logger,
       now,
       agentStores: new AgentStores({
-        providers,
+        registry: drivers,
         folders: async () => projectFolders(await this.#store.listSessions()),
         ...(options.sessionListStorage && { storage: options.sessionListStorage }),
         now,
@@ -294,7 +294,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
   }
 
   async listAgents(): Promise<AgentInfo[]> {
-    return Promise.all(this.#providers.list().map(describeAgent));
+    return Promise.all(this.#drivers.list().map(describeAgent));
   }
 
   async findSessions(cliType: string): Promise<SessionSummary[]> {
@@ -379,7 +379,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     { liminal }: { liminal: string },
   ): Promise<AsyncIterable<string>> {
     const record = await this.#storage.store.getSession(sessionId);
-    const driver = this.#providers.list().find(({ cliType }) => cliType === record?.cliType);
+    const driver = this.#drivers.list().find(({ cliType }) => cliType === record?.cliType);
     const agent = (await driver?.describe())?.version;
     return exportSession(this.#storage, sessionId, {
       versions: { liminal, ...(agent !== undefined && { agent }) },
@@ -468,7 +468,7 @@ export class SessionRuntime implements Omit<Runtime, CommandName> {
     await this.#diffs.close();
     const sessions = await this.sessions.inMemory();
     await Promise.allSettled(sessions.map(async (session) => session.endWithServer()));
-    await this.#providers.close();
+    await this.#drivers.close();
     await Promise.allSettled(sessions.map(async (session) => session.close()));
   }
 

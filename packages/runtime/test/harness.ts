@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import type { OpenedStorage } from '@liminal/storage';
 import type { Logger, Meter, Runtime, RuntimeSettings } from '../src/index.ts';
 import { createRuntime } from '../src/index.ts';
@@ -37,14 +37,14 @@ export async function startWorld(
     kept.projectDir ?? (await realpath(await mkdtemp(join(tmpdir(), 'liminal-runtime-'))));
   const storage = await medium.open();
   const agent = new ScriptedAgent();
-  const providers = new ProviderRegistry();
-  providers.register(agent);
-  for (const provider of kept.agents?.() ?? []) providers.register(provider);
+  const drivers = new DriverRegistry();
+  drivers.register(agent);
+  for (const provider of kept.agents?.() ?? []) drivers.register(provider);
   const warnings: string[] = [];
   const note = (_details: object, message: string): void => void warnings.push(message);
   const runtime = await createRuntime({
     storage,
-    providers,
+    drivers,
     roots: [projectDir],
     settings: { cadenceMs: 0, heartbeatMs: 0, ...settings },
     meter: kept.meter,

@@ -1,4 +1,4 @@
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { type ResponseStore, StorageError } from '@liminal/storage';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { expect, test } from 'vitest';
@@ -21,12 +21,12 @@ async function startWith(isAway: (call: number) => boolean) {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const providers = new ProviderRegistry();
-  providers.register(new ScriptedAgent());
+  const drivers = new DriverRegistry();
+  drivers.register(new ScriptedAgent());
   const told: object[] = [];
   const runtime = await createRuntime({
     storage: { log: storage.log, blobs: storage.blobs, store },
-    providers,
+    drivers,
     roots: ['/'],
     logger: { info() {}, warn: (details) => told.push(details), error() {} },
   });

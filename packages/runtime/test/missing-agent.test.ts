@@ -1,4 +1,4 @@
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { expect, test } from 'vitest';
 import { createRuntime } from '../src/index.ts';
 import { Reader, startWorld } from './harness.ts';
@@ -17,7 +17,7 @@ test('SAFE: a session whose agent is no longer configured can be read, and sendi
   const note = (_: object, message: string) => void log.push(message);
   const next = await createRuntime({
     storage: world.storage,
-    providers: new ProviderRegistry(),
+    drivers: new DriverRegistry(),
     roots: [projectDir],
     logger: { info: () => {}, warn: note, error: note },
   });

@@ -5,7 +5,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { DemoDriver } from '@liminal/agents/demo';
 import { createRuntime, type Runtime } from '@liminal/runtime';
 import {
@@ -42,15 +42,15 @@ export async function startServer(
   addresses: readonly string[] = ['127.0.0.1'],
 ): Promise<TestServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'liminal-server-')));
-  const providers = new ProviderRegistry();
+  const drivers = new DriverRegistry();
   const agent = new ScriptedProvider();
-  providers.register(agent);
-  providers.register(new DemoDriver());
+  drivers.register(agent);
+  drivers.register(new DemoDriver());
   const silent = { info() {}, warn() {}, error() {} };
   const metrics = new Metrics();
   const runtime = await createRuntime({
     storage,
-    providers,
+    drivers,
     roots: [folder],
     hiddenFolders: [join(folder, '.liminal')],
     logger: silent,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { AcpDriver } from '@liminal/agents/acp';
 import { HistoryPage, Response } from '@liminal/protocol';
 import { createRuntime, type Runtime } from '@liminal/runtime';
@@ -22,18 +22,18 @@ export async function hostileStage(hostile: AgentDriver) {
   const healthy = await acpAgent({ turns: [{ steps: [{ say: 'I am well.' }] }] });
   const dataDir = await mkdtemp(join(tmpdir(), 'liminal-hostile-'));
   const storage = await openSqliteStorage(dataDir);
-  const providers = new ProviderRegistry();
-  providers.register(hostile);
+  const drivers = new DriverRegistry();
+  drivers.register(hostile);
   const { command, args, env } = healthy;
   const names = { cliType: 'healthy', name: 'Healthy', description: 'Answers.' };
-  providers.register(new AcpDriver({ ...names, command, args, env, sharedProcess: true }));
+  drivers.register(new AcpDriver({ ...names, command, args, env, sharedProcess: true }));
   const warnings: string[] = [];
   const note = (details: object, text: string): void => {
     // Notices of agents are also logged. They are not warnings.
     if (!('cliType' in details)) warnings.push(`${text} ${JSON.stringify(details)}`);
   };
   const logger = { info: () => undefined, warn: note, error: note };
-  const runtime = await createRuntime({ storage, providers, roots: [projectDir], logger });
+  const runtime = await createRuntime({ storage, drivers, roots: [projectDir], logger });
   const onUnhandled = (error: unknown): void => void unhandled.push(error);
   process.on('unhandledRejection', onUnhandled);
   onTestFinished(async () => {

@@ -18,7 +18,7 @@ import { errors, type OptionalMethod, ProviderError } from '../contract/errors.t
 import type { SessionUpdate } from '../contract/provider.ts';
 import { Semaphore } from '../contract/semaphore.ts';
 import { onlyText } from './accepted-content.ts';
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 
 /**
  * How many ended sessions are remembered; to open an older session again, the caller must pass the session's folder and
@@ -47,7 +47,7 @@ export type OpenOptions = Omit<
 export class AgentSessions {
   readonly driver: AgentDriver;
   readonly starts: Semaphore;
-  readonly ended = new LruMap<string, EndedSession>(maxEnded);
+  readonly ended = new BoundedMap<string, EndedSession>(maxEnded);
   /** The sessions that are open or being opened, or have a listener. */
   readonly #held = new Map<string, HeldSession>();
 

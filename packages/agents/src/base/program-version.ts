@@ -1,5 +1,5 @@
 /** Finds the versions of programs that a person has installed. */
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const versionLimitMs = 10_000;
 
 /** Printed versions, by `programKey`. */
-const versions = new LruMap<string, Promise<string | undefined>>(10);
+const versions = new BoundedMap<string, Promise<string | undefined>>(10);
 
 /** Returns a key that changes when the program's file is replaced or changed. */
 export async function programKey(path: string): Promise<string> {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { DemoDriver } from '../kinds/demo/index.ts';
 import { ProviderError } from '../contract/errors.ts';
 import type { AgentDriver } from '../contract/driver.ts';
-import { ProviderRegistry } from './registry.ts';
+import { DriverRegistry } from './registry.ts';
 
 const driver = (cliType: string): AgentDriver =>
   Object.defineProperty(new DemoDriver(), 'cliType', { value: cliType });
 
 test('TC-2.2a: the registry gives the driver of an agent type', () => {
-  const registry = new ProviderRegistry();
+  const registry = new DriverRegistry();
   const [claude, codex] = [driver('claude-code'), driver('codex')];
   registry.register(claude);
   registry.register(codex);
@@ -18,7 +18,7 @@ test('TC-2.2a: the registry gives the driver of an agent type', () => {
 });
 
 test('TC-2.2b: an unknown agent type is an error that names the known types', () => {
-  const registry = new ProviderRegistry();
+  const registry = new DriverRegistry();
   registry.register(driver('claude-code'));
   registry.register(driver('codex'));
 
@@ -34,7 +34,7 @@ test('TC-2.2b: an unknown agent type is an error that names the known types', ()
 });
 
 test('if two drivers are registered for an agent type, the last one is used', () => {
-  const registry = new ProviderRegistry();
+  const registry = new DriverRegistry();
   const [first, second] = [driver('demo'), driver('demo')];
   registry.register(first);
   registry.register(second);

@@ -4,7 +4,7 @@ import type { AgentDriver, AgentSession } from '../contract/driver.ts';
 import { AgentSessions, type HeldSession } from './held-session.ts';
 
 /** The kinds of agents on this server, by `cliType` (AC-2.2), and their sessions. */
-export class ProviderRegistry {
+export class DriverRegistry {
   readonly #drivers = new Map<string, AgentDriver>();
   readonly #sessions = new WeakMap<AgentDriver, AgentSessions>();
 

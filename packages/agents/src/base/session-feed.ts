@@ -122,7 +122,8 @@ class Channel<T> {
   }
 
   /**
-   * Returns a function that sends a value to the present listeners, except listeners that have been removed by then.
+   * Returns a function that sends a value to the present listeners. Listeners that are removed before the function is
+   * called get no value.
    */
   currentSender(): (value: T) => void {
     const present = this.#subscribers;

@@ -99,9 +99,7 @@ function readValue(line: string, field: Field): FormValue | undefined {
 
 const parts = (line: string): string[] => line.split(',').map((part) => part.trim());
 
-/**
- * Returns the line as a text. For a line of digits, which is a mistyped choice, returns NaN, which no field accepts.
- */
+/** Returns the line as a text; returns NaN, which no field accepts, for a line of digits, which is a mistyped choice. */
 const ownWords = (line: string): FormValue => (/^[\d\s,]+$/.test(line) ? Number.NaN : line);
 
 function chosen(text: string, field: Field): string | undefined {

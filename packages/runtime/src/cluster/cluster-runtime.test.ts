@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { ProviderRegistry } from '@liminal/agents';
+import { DriverRegistry } from '@liminal/agents';
 import { DemoDriver } from '@liminal/agents/demo';
 import { openSharedMemoryStorage } from '@liminal/storage/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -12,11 +12,11 @@ const { sessionId } = sessionRecord;
 /** A server of a cluster; `own` is its runtime for the sessions that it owns. */
 async function openServer(storage = openSharedMemoryStorage()) {
   const warnings: string[] = [];
-  const providers = new ProviderRegistry();
-  providers.register(new DemoDriver({ speed: 500 }));
+  const drivers = new DriverRegistry();
+  drivers.register(new DemoDriver({ speed: 500 }));
   const runtime = await createRuntime({
     storage,
-    providers,
+    drivers,
     roots: [tmpdir()],
     logger: { info: () => {}, error: () => {}, warn: (_, text) => void warnings.push(text) },
   });

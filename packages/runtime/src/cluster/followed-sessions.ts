@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import type { Board, Unsubscribe } from '@liminal/storage';
 import { settledPrefix } from './projector.ts';
 import type { Storage } from '../history/index.ts';
@@ -52,7 +52,7 @@ export class FollowedSessions extends EventEmitter<FollowedSessionsEvents> {
   /** Sessions that are in use and open. */
   readonly #open = new Map<string, FollowedSession>();
   /** The newest fencing token of each session's postings. The session with the latest posting comes last. */
-  readonly #fences = new LruMap<string, number>(fencesMax);
+  readonly #fences = new BoundedMap<string, number>(fencesMax);
   readonly #closing = new AbortController();
   #unsubscribe: Unsubscribe[] = [];
 

@@ -25,7 +25,7 @@ function storesKept(
 ): { stores: AgentStores; troubles: string[] } {
   const troubles: string[] = [];
   const made = new AgentStores({
-    providers: { list: () => providers },
+    registry: { list: () => providers },
     folders: async () => ['/project'],
     ...(kept && { storage: kept }),
     now: () => performance.now(),

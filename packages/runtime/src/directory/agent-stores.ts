@@ -1,6 +1,6 @@
 /** Sessions that only the agents' own stores have. */
 import { setTimeout } from 'node:timers/promises';
-import type { AgentDriver, ProviderRegistry, StoredSession } from '@liminal/agents';
+import type { AgentDriver, DriverRegistry, StoredSession } from '@liminal/agents';
 import type { AgentInfo } from '@liminal/protocol';
 import { errors } from '../errors.ts';
 import { type FoundSession, type SessionListStorage, ListedSessions } from './listed-sessions.ts';
@@ -18,7 +18,7 @@ const patienceMs = 1_000;
 const refreshMs = 60_000;
 
 interface AgentStoresOptions {
-  providers: Pick<ProviderRegistry, 'list'>;
+  registry: Pick<DriverRegistry, 'list'>;
   /** The folders of the known projects, the most recently used first. */
   folders: () => Promise<string[]>;
   /** Stores the agents' lists across restarts; without it, the lists last only as long as the server. */
@@ -48,12 +48,12 @@ export class AgentStores {
 
   /** Returns the sessions in all stores. For an agent that does not answer within a second, its last list is used. */
   async list(): Promise<FoundSession[]> {
-    return (await Promise.all(this.#providers.map(async (one) => this.#soon(one)))).flat();
+    return (await Promise.all(this.#drivers.map(async (one) => this.#soon(one)))).flat();
   }
 
   /** Calls `onFound` with each agent's sessions as soon as they are read. */
   each(onFound: (found: FoundSession[]) => void): void {
-    for (const driver of this.#providers) void this.#read(driver).then(onFound);
+    for (const driver of this.#drivers) void this.#read(driver).then(onFound);
   }
 
   /**
@@ -65,7 +65,7 @@ export class AgentStores {
     const listed = (await this.#listed.all()).find(isIt);
     if (listed) return listed;
     this.#reads.clear();
-    const lists = this.#providers.map(async (driver) =>
+    const lists = this.#drivers.map(async (driver) =>
       driver.peekStoredSessions ? this.#soon(driver) : this.#read(driver),
     );
     return (await Promise.all(lists)).flat().find(isIt);
@@ -93,8 +93,8 @@ export class AgentStores {
     void this.#read(driver).then(onFound);
   }
 
-  get #providers(): readonly AgentDriver[] {
-    return this.#options.providers.list();
+  get #drivers(): readonly AgentDriver[] {
+    return this.#options.registry.list();
   }
 
   async #soon(driver: AgentDriver): Promise<FoundSession[]> {

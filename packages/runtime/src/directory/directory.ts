@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentDriver, ProviderRegistry } from '@liminal/agents';
+import type { AgentDriver, DriverRegistry } from '@liminal/agents';
 import type { CreateSessionBody, FileResult, McpServers, SessionSummary } from '@liminal/protocol';
 import { sessionIdsOf, type ResponseStore, type SessionRecord } from '@liminal/storage';
 import { errors } from '../errors.ts';
@@ -24,7 +24,7 @@ import {
 import { SessionPlaces } from './session-places.ts';
 
 interface DirectoryOptions extends Omit<SessionOptions, 'record' | 'driver' | 'held'> {
-  providers: ProviderRegistry;
+  drivers: DriverRegistry;
   agentStores: AgentStores;
   listSubscribers: SessionListSubscribers;
   /** A session's summary has changed. */
@@ -62,8 +62,8 @@ export class Directory {
     request: CreateSessionBody,
     owned: Pick<SessionRecord, 'sessionId' | 'fence'> = { sessionId: randomUUID(), fence: 0 },
   ): Promise<Session> {
-    const { providers, roots, now } = this.#options;
-    const driver = providers.get(request.cliType);
+    const { drivers, roots, now } = this.#options;
+    const driver = drivers.get(request.cliType);
     const projectDir = await roots.admit(request.projectDir);
     const asked = request.additionalDirectories ?? [];
     if (asked.length > 0) assertSupports(driver, 'setDirectories');
@@ -105,14 +105,14 @@ export class Directory {
     sessionId: string,
     turnId: string | undefined,
   ): Promise<SessionRecord> {
-    const { roots, providers, now } = this.#options;
+    const { roots, drivers, now } = this.#options;
     const made = await this.#store.getSession(sessionId);
     if (made?.forkedFrom?.sessionId === original.sessionId) return made;
     if (made) {
       throw errors.SESSION_ID_TAKEN.taken(sessionId);
     }
     await roots.admit(original.projectDir);
-    const driver = providers.of(original.cliType);
+    const driver = drivers.of(original.cliType);
     const iso = (): string => new Date(now()).toISOString();
     const confirmOwned = async (): Promise<void> => this.#confirmOwned(original.sessionId);
     return this.#places.fill(sessionId, async () =>
@@ -250,9 +250,9 @@ export class Directory {
 
   /** Asks an agent for the sessions in its own store, and starts the agent if needed. */
   async requestSessions(cliType: string): Promise<SessionSummary[]> {
-    const { providers, agentStores, listSubscribers } = this.#options;
+    const { drivers, agentStores, listSubscribers } = this.#options;
     const sessions = await this.#summarizeFound(
-      await agentStores.requestSessions(providers.get(cliType)),
+      await agentStores.requestSessions(drivers.get(cliType)),
     );
     listSubscribers.publish(sessions);
     return sessions;
@@ -260,8 +260,8 @@ export class Directory {
 
   /** Asks an agent that is already running for the sessions in its own store. */
   refreshAgentSessions(cliType: string): void {
-    const { providers, agentStores, listSubscribers, logger } = this.#options;
-    agentStores.refresh(providers.get(cliType), (found) => {
+    const { drivers, agentStores, listSubscribers, logger } = this.#options;
+    agentStores.refresh(drivers.get(cliType), (found) => {
       this.#summarizeFound(found)
         .then((sessions) => listSubscribers.publish(sessions))
         .catch((error: unknown) => logger.warn({ error }, 'sessions cannot be listed'));
@@ -271,8 +271,8 @@ export class Directory {
   /** Reads a file for any stored session; this server need not own the session. */
   async readFile(sessionId: string, path: string): Promise<FileResult> {
     const { projectDir, cliType, agentSessionId = sessionId } = await this.#withFiles(sessionId);
-    const { roots, providers } = this.#options;
-    const driver = providers.list().find((one) => one.cliType === cliType);
+    const { roots, drivers } = this.#options;
+    const driver = drivers.list().find((one) => one.cliType === cliType);
     const isOutput = (real: string) => driver?.isTaskOutput?.(agentSessionId, real) === true;
     return readProjectFile(path, {
       projectDir,
@@ -326,9 +326,9 @@ export class Directory {
   }
 
   async #reopen(record: SessionRecord): Promise<Session> {
-    const { blobs, providers, now } = this.#options;
+    const { blobs, drivers, now } = this.#options;
     const lastKnown = await readLastKnown(blobs, record, now());
-    return this.#make(record, providers.of(record.cliType), lastKnown);
+    return this.#make(record, drivers.of(record.cliType), lastKnown);
   }
 
   async #import(sessionId: string, fence: number): Promise<Session> {
@@ -337,7 +337,7 @@ export class Directory {
     const record = newRecord({ ...foundRecord(found), fence, projectDir, projectId: projectDir });
     await this.#store.saveSession(record);
     await this.#store.importResponses(runs);
-    return this.#make(record, this.#options.providers.get(found.cliType));
+    return this.#make(record, this.#options.drivers.get(found.cliType));
   }
 
   async #storeFound(sessionId: string, fence: number): Promise<Session> {
@@ -345,7 +345,7 @@ export class Directory {
     const base = newRecord({ ...foundRecord(found), fence });
     const record = { ...base, active: false, imported: false };
     await this.#store.saveSession(record);
-    return this.#make(record, this.#options.providers.of(found.cliType));
+    return this.#make(record, this.#options.drivers.of(found.cliType));
   }
 
   async #findInStores(sessionId: string): Promise<FoundSession> {
@@ -357,10 +357,10 @@ export class Directory {
 
   /** Returns a session's turns in its agent's own store, with their bytes in the blob store. Throws `PROJECT_DIR_…`. */
   async #storedRuns(session: Pick<FoundSession, 'cliType' | 'sessionId' | 'projectDir'>) {
-    const { providers, roots, blobs } = this.#options;
+    const { drivers, roots, blobs } = this.#options;
     const { sessionId, cliType } = session;
     const projectDir = await roots.admit(session.projectDir);
-    const driver = providers.get(cliType);
+    const driver = drivers.get(cliType);
     const stored = (await driver.readStoredHistory?.(sessionId, projectDir)) ?? [];
     const runs = await new BlobKeeper(blobs, sessionId).storeRuns(
       importConversation(sessionId, stored),
@@ -409,7 +409,7 @@ export class Directory {
 
   #make(record: SessionRecord, driver: AgentDriver, lastKnown?: AgentReport): Session {
     const { onChange, ...options } = this.#options;
-    const held = options.providers.session(driver, record.sessionId);
+    const held = options.drivers.session(driver, record.sessionId);
     return new Session({ ...options, record, driver, held, lastKnown }, onChange);
   }
 

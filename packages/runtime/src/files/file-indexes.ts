@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { FileIndex } from './file-index.ts';
 import type { Listing } from './list-files.ts';
 
@@ -20,7 +20,7 @@ interface TimedIndex {
 
 /** The files of the most recently requested folders. One scan of a folder serves all requests during it. */
 export class FileIndexes {
-  readonly #indexes = new LruMap<string, TimedIndex>(foldersMax);
+  readonly #indexes = new BoundedMap<string, TimedIndex>(foldersMax);
   readonly #now: () => number;
 
   /** @param now - The current time in ms. */

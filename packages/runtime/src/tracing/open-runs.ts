@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 
 /**
  * How many runs are remembered. The limit is needed because a writer may never end its run, and the run's entry must
@@ -8,12 +8,12 @@ const max = 1_000;
 
 /** Data about open runs, by run; above the limit, the oldest entry is removed. */
 export class OpenRuns<T> {
-  readonly #runs: LruMap<string, T>;
+  readonly #runs: BoundedMap<string, T>;
   readonly #letGo: (run: T) => void;
 
   constructor(letGo: (run: T) => void) {
     this.#letGo = letGo;
-    this.#runs = new LruMap(max, letGo);
+    this.#runs = new BoundedMap(max, letGo);
   }
 
   /**

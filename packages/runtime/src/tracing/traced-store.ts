@@ -1,4 +1,4 @@
-import { LruMap, type Response, runSpans } from '@liminal/protocol';
+import { BoundedMap, type Response, runSpans } from '@liminal/protocol';
 import type { ResponseStore } from '@liminal/storage';
 import { OpenRuns } from './open-runs.ts';
 import { overrideMethods } from './override-methods.ts';
@@ -17,7 +17,7 @@ export function tracedStore(store: ResponseStore, tracing: Tracing | undefined):
   if (!tracing) return store;
   const { captureContent } = tracing;
   const runs = new OpenRuns<Stage>((stage) => stage.end());
-  const recorded = new LruMap<string, true>(recordedMax);
+  const recorded = new BoundedMap<string, true>(recordedMax);
   const saveResponse: ResponseStore['saveResponse'] = async (response) => {
     const { id: runId, traceContext } = response;
     const isRecorded = recorded.has(runId);

@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { isTerminal } from '@liminal/protocol';
 import type {
   Board,
@@ -109,9 +109,9 @@ export async function startServers(agents: () => AgentDriver[] = () => []): Prom
     },
     start: async (settings = {}) => {
       const agent = new ScriptedAgent();
-      const providers = new ProviderRegistry();
-      providers.register(agent);
-      for (const provider of agents()) providers.register(provider);
+      const drivers = new DriverRegistry();
+      drivers.register(agent);
+      for (const provider of agents()) drivers.register(provider);
       const warnings: string[] = [];
       const note = (details: object, message: string): void => {
         warnings.push(`${message}: ${JSON.stringify(details)}`);
@@ -133,7 +133,7 @@ export async function startServers(agents: () => AgentDriver[] = () => []): Prom
       const runtime = await createRuntime({
         endAgentsAt: (atMs) => void (agentsEndAt = atMs),
         storage: subject,
-        providers,
+        drivers,
         roots: [projectDir],
         settings: { cadenceMs: 0, heartbeatMs: 0, leaseMs: clusterLeaseMs, ...settings },
         logger: { info: () => {}, warn: note, error: note },

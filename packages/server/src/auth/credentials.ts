@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 
 /**
  * The credentials of a signed-in browser. The cookie without the key, or the key without the cookie, gives no access.
@@ -56,8 +56,8 @@ const maxCodes = 100;
  * server with the same token accepts them.
  */
 export function createCredentials(token: string, signedOut = signedOutInMemory()): Credentials {
-  const codes = new LruMap<string, true>(maxCodes);
-  const used = new LruMap<string, true>(maxCodes);
+  const codes = new BoundedMap<string, true>(maxCodes);
+  const used = new BoundedMap<string, true>(maxCodes);
   const sign = (what: string, deviceId: string): string =>
     createHmac('sha256', token).update(`liminal ${what} ${deviceId}`).digest('base64url');
   return {

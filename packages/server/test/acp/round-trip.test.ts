@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { AcpDriver } from '@liminal/agents/acp';
 import type {
   ApprovalAnswer,
@@ -113,12 +113,12 @@ class Chain {
   }
 
   #runtime(provider: AgentDriver): Promise<Runtime> {
-    const providers = new ProviderRegistry();
-    providers.register(provider);
+    const drivers = new DriverRegistry();
+    drivers.register(provider);
     const settings = { cadenceMs: 0 };
     const roots = [this.folder];
     const storage = openMemoryStorage();
-    return createRuntime({ storage, providers, roots, logger: silent, settings });
+    return createRuntime({ storage, drivers, roots, logger: silent, settings });
   }
 }
 

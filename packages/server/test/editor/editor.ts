@@ -14,7 +14,7 @@ import {
   type SessionUpdate,
   type Stream,
 } from '@agentclientprotocol/sdk/unstable';
-import { type AgentDriver, ProviderRegistry } from '@liminal/agents';
+import { type AgentDriver, DriverRegistry } from '@liminal/agents';
 import { createRuntime, type Runtime, type RuntimeSettings } from '@liminal/runtime';
 import { openMemoryStorage } from '@liminal/storage/memory';
 import { makeWorkspace, type Workspace } from '@liminal/testkit';
@@ -25,7 +25,7 @@ import { acpAgent } from '../../src/acp/agent.ts';
 export interface Stage {
   runtime: Runtime;
   workspace: Workspace;
-  providers: ProviderRegistry;
+  drivers: DriverRegistry;
   /** Errors that the ACP agent reported through `onProblem`. */
   problems: unknown[];
   /** Connects another editor. Resolves after its `initialize`. */
@@ -42,14 +42,14 @@ interface StageOptions {
 export async function stage({ files, settings, provide }: StageOptions): Promise<Stage> {
   const workspace = await makeWorkspace(files);
   const storage = openMemoryStorage();
-  const providers = new ProviderRegistry();
+  const drivers = new DriverRegistry();
   const provider = await provide(workspace);
-  providers.register(provider);
+  drivers.register(provider);
   const logger = { info() {}, warn() {}, error() {} };
   const roots = [workspace.projectDir];
   const runtime = await createRuntime({
     storage,
-    providers,
+    drivers,
     roots,
     logger,
     ...(settings && { settings }),
@@ -75,7 +75,7 @@ export async function stage({ files, settings, provide }: StageOptions): Promise
     await made.hello();
     return made;
   };
-  return { runtime, workspace, providers, problems, editor };
+  return { runtime, workspace, drivers, problems, editor };
 }
 
 /** Returns both ends of a connection in memory. */

@@ -118,7 +118,7 @@ test('an ACP agent gets the MCP servers each time a session is opened; when the 
 
 test('a running agent gets changed MCP servers only at its next start, and a notice reports this', async () => {
   const { agent, provider } = await scriptedAcp({});
-  const { editor, runtime, providers } = await stage({ provide: () => provider });
+  const { editor, runtime, drivers } = await stage({ provide: () => provider });
   const one = await editor();
   const sessionId = await one.create({ mcpServers: [named('one', 'x')] });
   await one.prompt(sessionId, 'Hello.');
@@ -132,7 +132,7 @@ test('a running agent gets changed MCP servers only at its next start, and a not
     title: expect.stringContaining('were named: “two”.'),
   });
 
-  await providers.session(provider, sessionId).end();
+  await drivers.session(provider, sessionId).end();
   await other.prompt(sessionId, 'Hello again.');
   const loaded = await agent.control.until('session/load');
   const servers = loaded.params['mcpServers'] as { name: string }[];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LruMap, type Response } from '@liminal/protocol';
+import { BoundedMap, type Response } from '@liminal/protocol';
 import type { FunctionArgs } from 'convex/server';
 import { fittingBatches } from '../store/item-page.ts';
 import { isUnderWay } from '../store/searchable-text.ts';
@@ -40,7 +40,7 @@ interface Packed {
 /** Saves Responses in mutations that Convex accepts by size. */
 export class ResponseSaver {
   readonly #deployment: Deployment;
-  readonly #remembered = new LruMap<string, Remembered>(rememberedMax);
+  readonly #remembered = new BoundedMap<string, Remembered>(rememberedMax);
   /** The unfinished saves by run: two saves of a run at the same time would only force each other to start over. */
   readonly #saving = new Map<string, Promise<void>>();
 

@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { useEffect, useState } from 'react';
 import { colour } from './colour.ts';
 import type { ColouredLines } from './coloured-lines.ts';
@@ -12,7 +12,7 @@ const longest = 100_000;
 const mostTokens = 10_000;
 
 /** The code that was coloured most recently, so that the code does not flash when it is shown again. */
-const recent = new LruMap<string, ColouredLines>(300);
+const recent = new BoundedMap<string, ColouredLines>(300);
 
 /** Returns the code's coloured lines; undefined until they are ready, and for a language without colours. */
 export function useHighlight(code: string, language: string): ColouredLines | undefined {

@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -104,7 +104,7 @@ export class AcpAgent {
   /**
    * The ids of sessions that have ended in this process: late updates of these sessions do not belong to a subagent.
    */
-  readonly #left = new LruMap<unknown, true>(1_000);
+  readonly #left = new BoundedMap<unknown, true>(1_000);
   readonly #life = new Lifetime();
   #isAlive = true;
   #capabilities: Capabilities = {};

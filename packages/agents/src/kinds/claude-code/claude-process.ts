@@ -61,8 +61,8 @@ const asInTerminal: Options = {
 
 /**
  * Returns the sources of settings, CLAUDE.md, skills, agents and output styles: the user's own, and the project's if
- * people have agreed. Because a running Claude Code reloads files that change, a hook blocks changes that nobody has
- * agreed to.
+ * people have agreed to the project's. A running Claude Code reloads files that change; a hook blocks changes to which
+ * people have not agreed.
  */
 function settingsFrom(project: ProjectInUse): Options {
   if (!project.isUsed) return { settingSources: ['user'] };

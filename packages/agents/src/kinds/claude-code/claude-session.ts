@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query, RewindFilesResult } from '@anthropic-ai/claude-agent-sdk';
 import {
-  LruMap,
+  BoundedMap,
   isTerminal,
   type ApprovalAnswer,
   type ApprovalOutcome,
@@ -99,10 +99,10 @@ export class ClaudeSession implements AgentSession<Config> {
   #turnEnd = Promise.withResolvers<void>();
   #isStopping = false;
   /** Steered messages, by Liminal's ids; a steered message may later begin its own turn. */
-  readonly #steered = new LruMap<string, true>(maxSteered);
+  readonly #steered = new BoundedMap<string, true>(maxSteered);
   readonly #notes = new NotesQueued();
   /** The ids of messages in Claude Code, by Liminal's ids. */
-  readonly #uuids = new LruMap<string, string>(maxUuids);
+  readonly #uuids = new BoundedMap<string, string>(maxUuids);
   #ended: Promise<void> = Promise.resolve();
   /** Aborts the running user command. */
   #command: AbortController | undefined;

@@ -5,7 +5,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { LruMap, headOf } from '@liminal/protocol';
+import { BoundedMap, headOf } from '@liminal/protocol';
 import { z } from 'zod';
 import { parseLine } from '../../base/parse-line.ts';
 import type { StoredSession } from '../../contract/provider.ts';
@@ -26,7 +26,7 @@ const TranscriptLine = z.looseObject({
 type Head = Pick<StoredSession, 'projectDir' | 'title' | 'createdAt'>;
 
 /** The heads of transcripts by path, each with the file's size when its head was read. */
-const heads = new LruMap<string, { size: number; head: Head | undefined }>(2_000);
+const heads = new BoundedMap<string, { size: number; head: Head | undefined }>(2_000);
 
 /** Returns the sessions without a beginning that `listed` lacks, of one folder or of all folders. */
 export async function listHeadless(

@@ -1,5 +1,5 @@
 /** The program `claude`: the user's own, or the one installed with Liminal. */
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -53,7 +53,7 @@ export async function findClaude(searchPath: string | undefined): Promise<Progra
 }
 
 /** Programs that failed to start a session, by `programKey`, with their errors. */
-const failures = new LruMap<string, string>(10);
+const failures = new BoundedMap<string, string>(10);
 
 /** Records that the user's own program failed, so that the program is not used again until its file changes. */
 export async function noteFailure({ path }: FoundClaude, why: string): Promise<void> {

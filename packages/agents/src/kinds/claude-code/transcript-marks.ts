@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const maxEntries = 1_000;
 
 interface Scan extends GrowingFile {
   /** The last entries by id: the value is true if the entry belongs to a turn that this server sent. */
-  own: LruMap<string, boolean>;
+  own: BoundedMap<string, boolean>;
   /** The number of entries that other programs wrote. */
   foreign: number;
   /** The position that a process recorded last, or `here` if the position is in a turn that this server sent. */
@@ -39,9 +39,9 @@ interface Scan extends GrowingFile {
  * that was added since the last call; the SDK would read the whole file, which takes a second for ten megabytes.
  */
 export class TranscriptMarks {
-  readonly #scans = new LruMap<string, Scan>(maxScans);
+  readonly #scans = new BoundedMap<string, Scan>(maxScans);
   /** Ids of messages that this server sent. */
-  readonly #sent = new LruMap<string, true>(maxSent);
+  readonly #sent = new BoundedMap<string, true>(maxSent);
 
   noteSent(turnId: string): void {
     this.#sent.set(turnId, true);
@@ -61,7 +61,13 @@ export class TranscriptMarks {
     const scan =
       known && size >= known.offset
         ? known
-        : { path, offset: 0, own: new LruMap<string, boolean>(maxEntries), foreign: 0, leaf: '' };
+        : {
+            path,
+            offset: 0,
+            own: new BoundedMap<string, boolean>(maxEntries),
+            foreign: 0,
+            leaf: '',
+          };
     this.#scans.set(sessionId, scan);
     await readAppendedLines(scan, size, (line) => this.#note(scan, line));
     return `${scan.foreign}:${scan.leaf}`;

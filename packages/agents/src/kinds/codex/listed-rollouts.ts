@@ -1,5 +1,5 @@
 /** Lists the threads in Codex' own files, without a Codex process. */
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -49,7 +49,7 @@ export class ListedRollouts {
    * The results of reading files, by path: the file's thread, or the file's size if the file has no message yet,
    * because the file may still grow.
    */
-  readonly #read = new LruMap<string, ListedThread | number>(mostFiles * 2);
+  readonly #read = new BoundedMap<string, ListedThread | number>(mostFiles * 2);
 
   /** @param folder - The folder in which Codex stores its threads, in subfolders for year, month and day. */
   constructor(folder: string) {

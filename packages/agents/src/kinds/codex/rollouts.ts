@@ -1,5 +1,5 @@
 /** Codex' own files: a thread's rollout has a line for each event of the thread. */
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { open, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -26,10 +26,10 @@ export const rolloutFolder = (env: NodeJS.ProcessEnv): string =>
 /** Detects whether other programs have continued a thread. Reads only what was added since the last scan. */
 export class Rollouts {
   readonly #folder: string;
-  readonly #scans = new LruMap<string, Scan>(maxScans);
+  readonly #scans = new BoundedMap<string, Scan>(maxScans);
   /** Running scans, by thread. */
   readonly #marking = new Map<string, Promise<unknown>>();
-  readonly #own = new LruMap<string, true>(maxTurns);
+  readonly #own = new BoundedMap<string, true>(maxTurns);
 
   /** @param env - Codex' environment, which sets where Codex stores its threads. */
   constructor(env: NodeJS.ProcessEnv) {

@@ -1,4 +1,4 @@
-import { LruMap, thrownMessage } from '@liminal/protocol';
+import { BoundedMap, thrownMessage } from '@liminal/protocol';
 import type { StreamEvent } from '@liminal/protocol';
 import { errors } from '../../errors.ts';
 import { advanceRun, constantsOf } from '../../log/append-rules.ts';
@@ -23,7 +23,7 @@ export class Appender {
   readonly #streams: RunStreams;
   readonly #announcements: Announcements;
   readonly #isCluster: boolean;
-  readonly #own = new LruMap<string, OwnRun>(maxOwn);
+  readonly #own = new BoundedMap<string, OwnRun>(maxOwn);
   /** Runs with an append for which it is unknown whether Redis has stored it. */
   readonly #inDoubt = new Set<string>();
 

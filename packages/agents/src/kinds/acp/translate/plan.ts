@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LruMap, PlanEntry } from '@liminal/protocol';
+import { BoundedMap, PlanEntry } from '@liminal/protocol';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
 
@@ -16,11 +16,11 @@ const namedPlan = {
 const planRemoved = { sessionUpdate: z.string(), planId: z.string() };
 
 /** The newest state of each plan of a session, as text, by the plan's id; '' for the plan without an id. */
-export type NewestPlans = LruMap<string, string>;
+export type NewestPlans = BoundedMap<string, string>;
 
 /** How many plans of a session are remembered, to compare them with later updates. */
 const maxPlans = 100;
-export const newestPlans = (): NewestPlans => new LruMap(maxPlans);
+export const newestPlans = (): NewestPlans => new BoundedMap(maxPlans);
 
 /**
  * Writes a turn's plans. A plan is one item; each update of the plan replaces the item's entries. Some agents send

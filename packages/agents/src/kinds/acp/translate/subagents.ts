@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { z } from 'zod';
 import type { TurnWriter } from '../../../base/turn-writer.ts';
 import { readFields } from './fields.ts';
@@ -25,8 +25,8 @@ interface Subagent {
 const mostSubagents = 1_000;
 
 /** A session's newest subagents, by the ids of their own sessions. */
-export type KnownSubagents = LruMap<string, Subagent>;
-export const knownSubagents = (): KnownSubagents => new LruMap(mostSubagents);
+export type KnownSubagents = BoundedMap<string, Subagent>;
+export const knownSubagents = (): KnownSubagents => new BoundedMap(mostSubagents);
 
 /** Returns a subagent's title, or else its session's id. */
 export const subagentName = (known: KnownSubagents, sessionId: string): string =>

@@ -1,4 +1,4 @@
-import { GrowingText, LruMap, maxItemSize } from '@liminal/protocol';
+import { GrowingText, BoundedMap, maxItemSize } from '@liminal/protocol';
 
 /** How a terminal ended. */
 export interface TerminalExit {
@@ -20,7 +20,7 @@ const maxTerminals = 200;
 
 /** The output of the session's terminals, from which tool calls copy the text that they show. */
 export class TerminalTexts {
-  readonly #terminals = new LruMap<string, TerminalState>(maxTerminals);
+  readonly #terminals = new BoundedMap<string, TerminalState>(maxTerminals);
 
   print(terminalId: string, text: string): void {
     const terminal = this.#terminal(terminalId);

@@ -1,4 +1,4 @@
-import { LruMap } from '@liminal/protocol';
+import { BoundedMap } from '@liminal/protocol';
 import { z } from 'zod';
 import type { ApprovalOutcome, ContentBlock, Usage, AgentCommand } from '@liminal/protocol';
 import type { ApprovalRequest, AskedCallInfo } from '../../../base/pending-approvals.ts';
@@ -70,7 +70,7 @@ export class AcpTranslator {
   readonly #subagents = knownSubagents();
   readonly #unplaced = new UnplacedUpdates();
   /** The ids of the newest calls of past turns. */
-  readonly #endedCalls = new LruMap<string, true>(maxEndedCalls);
+  readonly #endedCalls = new BoundedMap<string, true>(maxEndedCalls);
   #turn: AcpTurn | undefined;
   /** Usage that the agent reported while no turn ran; the usage is counted in the next turn. */
   #usage: Usage | undefined;

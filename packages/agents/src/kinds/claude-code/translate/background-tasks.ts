@@ -1,6 +1,6 @@
 /** Claude Code's background tasks: commands, subagents and others. */
 import { z } from 'zod';
-import { type BackgroundTask, headOf, LruMap } from '@liminal/protocol';
+import { type BackgroundTask, headOf, BoundedMap } from '@liminal/protocol';
 
 const Level = z.looseObject({
   subtype: z.literal('background_tasks_changed'),
@@ -77,14 +77,16 @@ export class BackgroundTasks {
    * The call and title of each task. Claude Code may report the call and title before or after it reports the task as
    * running.
    */
-  readonly #started = new LruMap<string, { callId: string | undefined; title: string }>(maxKnown);
+  readonly #started = new BoundedMap<string, { callId: string | undefined; title: string }>(
+    maxKnown,
+  );
   /**
    * Tasks that ran in the background, by id. A task of this process that is not listed here ends with the call that
    * began the task.
    */
-  readonly #known = new LruMap<string, BackgroundTask>(maxKnown);
+  readonly #known = new BoundedMap<string, BackgroundTask>(maxKnown);
   /** The sentences about the ends of tasks, by the tasks' ids. */
-  readonly #ended = new LruMap<string, string>(maxKnown);
+  readonly #ended = new BoundedMap<string, string>(maxKnown);
 
   /** The running tasks; each change makes a new list. */
   get running(): readonly BackgroundTask[] {

@@ -64,8 +64,8 @@ const items = [
     /** The id with which Liminal sent the message, if any. */
     clientId: nullable,
   }),
-  // Do not read `moderation`: by this field, ChatGPT's own clients hide or replace some answers, but Codex' terminal
-  // shows all of them.
+  // Do not read `moderation`. ChatGPT's own clients hide or replace some answers because of this field, but Codex'
+  // terminal shows every answer.
   z.looseObject({
     ...item,
     type: z.literal('agentMessage'),

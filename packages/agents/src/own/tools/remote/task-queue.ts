@@ -11,7 +11,7 @@ export type QueueSide = 'asker' | 'worker';
 export interface ToolQueue {
   offer(body: string): Promise<string>;
   take(worker: string, signal: AbortSignal): AsyncIterable<ToolTask>;
-  /** Returns the state of the task: a worker has taken it, it waits for a worker, or there are no workers. */
+  /** Returns whether a worker has taken the task, the task waits for a worker, or no worker is running. */
   stateOf(taskId: string): Promise<'taken' | 'waits' | 'unattended'>;
   sendMessage(taskId: string, from: QueueSide, message: string): Promise<void>;
   follow(taskId: string, from: QueueSide, signal: AbortSignal): AsyncIterable<string>;

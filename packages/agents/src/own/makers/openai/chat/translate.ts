@@ -135,7 +135,7 @@ export class ChatTranslator {
   #close(): ModelCall[] {
     const details = this.#details.take();
     const more = details.length > 0 ? { reasoning_details: details } : undefined;
-    // With a call, reasoning details are sent back to the server; with a text answer, they are only stored.
+    // The reasoning details of a call are sent back to the server; those of a text answer are only stored.
     if (more !== undefined && this.#calls.isEmpty) this.#writer.keep(more);
     this.#closeText();
     return this.#calls.finish(more);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { LruMap } from './lru-map.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 function mapOfTwo() {
   const removed: number[] = [];
-  const map = new LruMap<string, number>(2, (value) => removed.push(value));
+  const map = new BoundedMap<string, number>(2, (value) => removed.push(value));
   map.set('a', 1);
   map.set('b', 2);
   return { map, removed };

@@ -1,8 +1,8 @@
 /**
- * A map that keeps only its newest entries: when the map exceeds its size, the oldest entry is removed. Reading an
- * entry does not make it newer.
+ * A map that keeps only its newest entries: if a new entry exceeds the map's size, the oldest entry is removed. Reading
+ * an entry does not make the entry newer.
  */
-export class LruMap<K, V> {
+export class BoundedMap<K, V> {
   readonly #maxEntries: number;
   readonly #onRemoved: ((value: V) => void) | undefined;
   readonly #entries = new Map<K, V>();
